@@ -1,0 +1,13 @@
+# Helpers shared by every target: warnings, reproducible floating point, debug checks.
+
+# Same numbers from every compiler: no contraction to fused multiply-add, no fast-math.
+function(fedsim_defaults target)
+  target_compile_options(${target} PRIVATE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow
+    -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+  if(FEDSIM_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(FEDSIM_DEBUG_CHECKS)
+    target_compile_definitions(${target} PRIVATE FEDSIM_DEBUG=1)
+  endif()
+endfunction()
