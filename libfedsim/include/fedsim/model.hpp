@@ -95,6 +95,7 @@ struct ClusterModel {
   bool consumes_memory = true;        ///< CR_*_Memory
   bool consumes_cores = true;         ///< CR_Core*, CR_CPU*; false: CR_Socket or none (treated as cores)
   bool least_loaded_nodes = false;    ///< CR_LLN
+  bool unit_nodes = false;            ///< every node has one CPU, no GPU and the same weight
   EnforcePartLimits enforce_part_limits = EnforcePartLimits::no;
   std::int64_t kill_wait_s = 30;
   std::int64_t over_time_limit_s = 0;

@@ -59,6 +59,9 @@ struct Placement {
   NodeId node;
   std::uint32_t cpus = 0;
   std::uint64_t gpu_mask = 0;
+  /// Equal for nodes on which the job holds the same CPU ids and memory (a hash; 0 when not known):
+  /// only such neighbours share one entry of `gpu_idx`, as scontrol show -d prints them.
+  std::uint64_t cpu_key = 0;
 };
 
 /// One submission: a row of jobs.csv.
@@ -136,8 +139,12 @@ struct WriteOptions {
   bool events = false;
   std::map<std::string, std::string> inputs;  ///< name -> path, for the manifest's hashes
   std::string command;                        ///< for the manifest
+  std::vector<Diagnostic> warnings;           ///< of the readers, for the manifest
 };
 void write_result(const Result& result, const std::filesystem::path& folder, const WriteOptions& options);
+
+/// Writes one file whole or not at all: a temporary name beside it, then a rename. Throws FileError.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// CSV of one table (RFC 4180 quoting), header first.
 std::string to_csv(const Table& table, TimeStyle style, SimTime t0);

@@ -1,7 +1,9 @@
 // Recorded scenarios: a folder with scenario.json, clusters/NAME/ and setup.jsonl (contract section 5).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,21 @@ struct VerifyRow {
   std::size_t all = 0, state = 0, nodes = 0, gpus = 0, start = 0, extra = 0;
   std::vector<std::string> differences;  ///< one readable line per record that does not match
 };
-VerifyRow verify_run(const std::filesystem::path& scenario, const std::filesystem::path& run, Duration tolerance);
+
+struct VerifyOptions {
+  Duration tolerance = 3 * kSecond;   ///< largest distance of two starts that still match
+  /// The controllers' passes and the submissions at their recorded instants: decisions alone are compared.
+  bool driven = false;
+  std::uint64_t seed = 0;
+  std::function<bool(const Progress&)> progress;  ///< as RunOptions::progress
+};
+/// A scenario that is not modelled gives a row in which nothing matches and the reason is the difference.
+/// Throws FileError where the recording can't be read.
+VerifyRow verify_run(const std::filesystem::path& scenario, const std::filesystem::path& run,
+                     const VerifyOptions& options);
+
+/// How far two recorded runs of one scenario agree: real Slurm against itself.
+VerifyRow compare_recordings(const std::filesystem::path& run, const std::filesystem::path& other,
+                             Duration tolerance);
 
 }  // namespace fedsim

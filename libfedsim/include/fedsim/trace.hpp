@@ -111,7 +111,7 @@ struct Operation {
   OperationKind kind = OperationKind::scancel;
   StringId cluster{0};                ///< where the command was typed
   StringId target{0};                 ///< label of the job
-  StringId sibling{0};                ///< scancel --sibling=NAME, scancel -M NAME; "" otherwise
+  StringId sibling{0};                ///< cluster of scancel -M NAME or --sibling=NAME
 };
 
 /// One pass of a controller at a recorded instant (contract section 5, "driven").

@@ -1,0 +1,238 @@
+// Event loop: see engine.hpp. Order of simultaneous events: docs/reference/event-order.md.
+#include "engine/engine.hpp"
+
+#include <algorithm>
+
+#include "base/mix.hpp"
+#include "engine/pass_host.hpp"
+
+namespace fedsim {
+namespace {
+
+std::int64_t ns(SimTime t) { return t.time_since_epoch().count(); }
+
+void check_driven(const FederationModel& model, const Scenario& scenario) {
+  std::vector<Diagnostic> wrong;
+  for (const DrivenPass& p : scenario.options.driven) {
+    const std::string name{scenario.trace->strings.view(p.cluster)};
+    if (!model.find_cluster(name).valid()) {
+      wrong.push_back({Severity::error, "C103", "passes.csv", 0, "unknown cluster '" + name + "'", ""});
+      break;
+    }
+  }
+  if (!wrong.empty()) throw InputError(std::move(wrong));
+}
+
+void push_driven(const FederationModel& model, const Scenario& scenario, SimState& state) {
+  for (const DrivenPass& p : scenario.options.driven) {
+    const ClusterId c = model.find_cluster(std::string(scenario.trace->strings.view(p.cluster)));
+    const EventKind kind = p.kind == DrivenPass::Kind::main   ? EventKind::main_pass
+                           : p.kind == DrivenPass::Kind::full ? EventKind::full_pass
+                                                              : EventKind::backfill_pass;
+    state.queue.push({ns(p.at), 0, 0, 0, 0, kind, static_cast<std::uint8_t>(c.index())}, Phase::schedule,
+                     static_cast<std::uint8_t>(c.index()));
+  }
+}
+
+}  // namespace
+
+Engine::Engine(Scenario scenario) : scenario_(std::move(scenario)) {
+  const FederationModel& model = *scenario_.model;
+  const Trace& trace = *scenario_.trace;
+  names_ = resolve_names(model, trace);
+  check_driven(model, scenario_);
+  for (const ClusterModel& c : model.clusters) {
+    demands_.first_partition.push_back(demands_.by_partition.size());
+    demands_.by_partition.resize(demands_.by_partition.size() + c.partitions.size());
+    state_.clusters.emplace_back().pool = NodePool(c);
+  }
+  state_.job_rows.resize(trace.jobs.size());
+  state_.jobs.resize(trace.jobs.size());
+  state_.record_rows.reserve(trace.jobs.size());
+  state_.records.reserve(trace.jobs.size());
+  state_.allocation_rows.reserve(trace.jobs.size());
+  SimTime first = trace.t0;
+  if (!trace.relative_times) first = trace.jobs.empty() ? SimTime{} : trace.jobs.front().submit;
+  state_.now = first;
+  for (std::size_t c = 0; c < model.clusters.size(); ++c) {
+    start_loops({model.clusters[c], scenario_.options, state_, ClusterId{c}});
+  }
+  push_driven(model, scenario_, state_);
+}
+
+Context Engine::context() {
+  return {*scenario_.model, *scenario_.trace, scenario_.options, state_, demands_, names_, observer_};
+}
+
+Engine::Next Engine::next() const {
+  const Trace& trace = *scenario_.trace;
+  Next out;
+  const auto offer = [&](Source source, const Event& event) {
+    if (out.source != Source::none && !before(event, out.event)) return;
+    out.source = source;
+    out.event = event;
+  };
+  if (!state_.queue.empty()) offer(Source::queue, state_.queue.top());
+  if (state_.next_submit < trace.jobs.size()) {
+    const auto j = static_cast<std::uint32_t>(state_.next_submit);
+    offer(Source::submit, {ns(trace.jobs[j].submit), pack_order({Phase::submit, 0, j}), j, 0, 0,
+                           EventKind::submit, 0});
+  }
+  if (state_.next_operation < trace.operations.size()) {
+    const auto i = static_cast<std::uint32_t>(state_.next_operation);
+    offer(Source::operation, {ns(trace.operations[i].at), pack_order({Phase::control, 0, i}), i, 0, 0,
+                              EventKind::operation, 0});
+  }
+  if (!state_.dirty.empty()) {
+    const auto c = static_cast<std::uint8_t>(std::countr_zero(state_.dirty.bits()));
+    offer(Source::ideal, {ns(state_.now), pack_order({Phase::schedule, c, 0}), 0, 0, 0,
+                          EventKind::ideal_pass, c});
+  }
+  return out;
+}
+
+bool Engine::step(SimTime until) {
+  const Next n = next();
+  if (n.source == Source::none || SimTime{Duration{n.event.at}} > until) return false;
+  if (n.source == Source::queue) state_.queue.pop();
+  if (n.source == Source::submit) ++state_.next_submit;
+  if (n.source == Source::operation) ++state_.next_operation;
+  if (n.source == Source::ideal) state_.dirty.remove(ClusterId{int{n.event.cluster}});
+  FEDSIM_CHECK(n.event.at >= ns(state_.now), "time would run backwards");
+  state_.now = SimTime{Duration{n.event.at}};
+  dispatch(n.event);
+  return true;
+}
+
+void Engine::count(const Event& e, std::uint64_t outcome) {
+  ++state_.events;
+  const std::uint64_t what = (std::uint64_t{e.subject} << 32) |
+                             (static_cast<std::uint64_t>(e.kind) << 8) | e.cluster;
+  std::uint64_t h = state_.fingerprint ^ static_cast<std::uint64_t>(e.at);
+  h = (h ^ (h >> 32)) * 0x9e37'79b9'7f4a'7c15ULL;
+  h ^= what + outcome * 0xd6e8'feb8'6659'fd93ULL;
+  state_.fingerprint = (h ^ (h >> 29)) * 0xbf58'476d'1ce4'e5b9ULL;
+}
+
+void Engine::dispatch(const Event& e) {
+  const Context ctx = context();
+  const ClusterId cluster{int{e.cluster}};
+  switch (e.kind) {
+    case EventKind::job_end: {
+      if (state_.records[e.subject].generation != e.generation) return;  // stale: ended otherwise
+      end_record(ctx, e.subject, static_cast<RecordState>(e.aux));
+      on_job_end(ctx, e.subject);
+      return count(e, e.aux);
+    }
+    case EventKind::epilog_end: on_epilog_end(ctx, e.subject); break;
+    case EventKind::operation: apply_operation(ctx, ctx.trace.operations[e.subject]); break;
+    case EventKind::sibling_submit: receive_copy(ctx, cluster, JobId{e.subject}); break;
+    case EventKind::sibling_started: on_started_elsewhere(ctx, JobId{e.subject}, ClusterId{e.aux}); break;
+    case EventKind::sibling_revoke: revoke_record(ctx, cluster, JobId{e.subject}); break;
+    case EventKind::requeue: on_requeue(ctx, JobId{e.subject}); break;
+    case EventKind::submit: submit_job(ctx, JobId{e.subject}); break;
+    case EventKind::cancel: cancel_job(ctx, JobId{e.subject}, cluster); break;
+    case EventKind::main_pass:
+    case EventKind::full_pass: return run_main(e);
+    case EventKind::backfill_pass: return run_backfill(e);
+    case EventKind::ideal_pass:
+      if (phase_of(e.order) == Phase::control) {
+        state_.dirty.add(cluster);  // a begin time has come
+        return;
+      }
+      return run_ideal(cluster);
+  }
+  count(e, state_.job_rows.empty() ? 0 : state_.records.size());
+}
+
+PassView Engine::view(const Context& ctx, PassHost& host, ClusterId cluster) {
+  return {ctx.model, ctx.cluster(cluster), ctx.trace, state_, cluster, demands_.demands, scratch_, host,
+          floor_seconds(state_.now)};
+}
+
+namespace {
+
+/// Earliest begin time still in the future among queued records.
+std::int64_t next_eligible(const SimState& state, const ClusterState& c, std::int64_t now_s) {
+  std::int64_t next = INT64_MAX;
+  for (const QueueEntry& e : c.queue) {
+    if (!state.records[e.record].queued) continue;
+    const std::int64_t s = floor_seconds(state.record_rows[e.record].eligible);
+    if (s > now_s) next = std::min(next, s);
+  }
+  return next;
+}
+
+}  // namespace
+
+void Engine::run_main(const Event& e) {
+  const ClusterId cluster{int{e.cluster}};
+  ClusterState& own = state_.clusters[e.cluster];
+  const bool driven = !scenario_.options.driven.empty();
+  if (!driven && e.generation != own.pass_generation) return;
+  const Context ctx = context();
+  const std::int64_t now_s = floor_seconds(state_.now);
+  const bool full = e.kind == EventKind::full_pass;
+  own.pass_at = kNoTime;
+  own.pass_requested = false;
+  own.last_main_s = now_s;
+  if (full) own.last_full_s = now_s;
+  const bool eligible_now = now_s >= own.next_eligible_s;
+  // With nothing new since the last whole look a pass decides what that one decided: skip it.
+  const bool look = own.changed_for_main || eligible_now || driven;
+  std::uint64_t started = 0;
+  if (look && own.queued_n > 0) {
+    FederatedHost host(ctx, cluster);
+    tell(ctx, StoryKind::main_pass, cluster, JobId{});
+    begin_iteration(own);
+    const PassOutcome out = main_pass(view(ctx, host, cluster), full);
+    end_iteration(state_, cluster);
+    own.changed_for_main = !out.reached_end || out.lock_denied;
+    if (eligible_now) own.next_eligible_s = next_eligible(state_, own, now_s);
+    started = host.started();
+    ++state_.main_passes;
+  }
+  plan_loops(ctx.controller(cluster));
+  count(e, started);
+}
+
+void Engine::run_backfill(const Event& e) {
+  const ClusterId cluster{int{e.cluster}};
+  ClusterState& own = state_.clusters[e.cluster];
+  if (scenario_.options.driven.empty() && e.generation != own.bf_generation) return;
+  const Context ctx = context();
+  own.bf_at = kNoTime;
+  std::uint64_t started = 0;
+  if (own.queued_n > 0) {
+    FederatedHost host(ctx, cluster);
+    tell(ctx, StoryKind::backfill_pass, cluster, JobId{});
+    begin_iteration(own);
+    backfill_pass(view(ctx, host, cluster));
+    end_iteration(state_, cluster);
+    started = host.started();
+    ++state_.backfill_passes;
+  }
+  own.bf_last_s = floor_seconds(state_.now);
+  own.bf_next_ns = ns(state_.now) + ctx.cluster(cluster).scheduler.bf_interval_s * 1'000'000'000 + 10'000'000;
+  // A cycle clears and sets estimated starts: while jobs wait, the next one is never skipped.
+  if (own.queued_n > 0) own.last_update_s = own.bf_last_s;
+  plan_loops(ctx.controller(cluster));
+  count(e, started);
+}
+
+void Engine::run_ideal(ClusterId cluster) {
+  ClusterState& own = state_.clusters[cluster.index()];
+  if (own.queued_n == 0) return;
+  const Context ctx = context();
+  FederatedHost host(ctx, cluster);
+  begin_iteration(own);
+  ideal_pass(view(ctx, host, cluster), scenario_.options.policy, state_.now);
+  end_iteration(state_, cluster);
+  ++state_.main_passes;
+  count({ns(state_.now), 0, 0, 0, 0, EventKind::ideal_pass, static_cast<std::uint8_t>(cluster.index())},
+        host.started());
+}
+
+void Engine::audit() const { fedsim::audit(*scenario_.model, state_); }
+
+}  // namespace fedsim

@@ -1,0 +1,109 @@
+// Values of sbatch options (declared in options.hpp).
+#include <limits>
+
+#include "base/text.hpp"
+#include "request/options.hpp"
+
+namespace fedsim {
+namespace {
+
+std::optional<std::int64_t> parse_gres_count(std::string_view text) {
+  if (text.empty() || !is_digit(text.front())) return std::nullopt;  // no sign
+  return parse_count(text);
+}
+
+bool is_name(std::string_view text) {
+  if (text.empty()) return false;
+  return text.find_first_of(":,=() \t") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_digits_only(std::string_view text) {
+  if (text.empty() || text.size() > 10) return std::nullopt;
+  std::int64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+std::optional<std::int64_t> parse_time_limit(std::string_view text) {
+  const auto seconds = parse_slurm_time(text);
+  if (seconds && *seconds == 0) return kUnlimited;  // sbatch(1): zero asks for no limit
+  if (!seconds) return std::nullopt;
+  return round_up_to_minute(*seconds);
+}
+
+std::optional<NodeRange> parse_node_range(std::string_view text) {
+  const auto parts = split(text, '-');
+  const auto low = parse_digits_only(parts[0]);
+  const auto high = parse_digits_only(parts.back());
+  if (!low || !high || parts.size() > 2) return std::nullopt;
+  if (*low > *high || *high > std::numeric_limits<int>::max()) return std::nullopt;
+  return NodeRange{static_cast<int>(*low), static_cast<int>(*high)};
+}
+
+std::optional<std::vector<GresRequest>> parse_gres_list(std::string_view text) {
+  std::vector<GresRequest> list;
+  if (iequals(text, "none")) return list;
+  for (std::string entry : split(text, ',')) {
+    if (entry.starts_with("gres/") || entry.starts_with("gres:")) entry.erase(0, 5);
+    const auto parts = split(entry, ':');
+    if (parts.size() > 3 || !is_name(parts[0])) return std::nullopt;
+    GresRequest gres{parts[0], "", 1};
+    if (parts.size() == 3) gres.type = parts[1];
+    if (parts.size() >= 2) {
+      const auto count = parse_gres_count(parts.back());
+      if (count) {
+        gres.count = *count;
+      } else if (parts.size() == 2 && is_name(parts[1])) {
+        gres.type = parts[1];  // gpu:a100 is one of that type
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (gres.count > 0) list.push_back(std::move(gres));
+  }
+  return list;
+}
+
+std::optional<std::vector<GresRequest>> parse_gpu_list(std::string_view text) {
+  std::vector<GresRequest> list;
+  for (const std::string& entry : split(text, ',')) {
+    const auto parts = split(entry, ':');
+    const auto count = parse_gres_count(parts.back());
+    if (parts.size() > 2 || !count) return std::nullopt;
+    if (parts.size() == 2 && !is_name(parts[0])) return std::nullopt;
+    if (*count == 0) continue;
+    list.push_back({"gpu", parts.size() == 2 ? parts[0] : "", *count});
+  }
+  return list;
+}
+
+std::optional<Duration> parse_begin_offset(std::string_view text) {
+  std::string word = to_lower(text);
+  if (!word.starts_with("now")) return std::nullopt;
+  word.erase(0, 3);
+  if (word.empty()) return Duration{0};
+  if (word[0] != '+') return std::nullopt;
+  word.erase(0, 1);
+  const std::size_t digits = word.find_first_not_of("0123456789");
+  const auto n = parse_digits_only(std::string_view(word).substr(0, digits));
+  if (!n) return std::nullopt;
+  const std::string unit = digits == std::string::npos ? "" : word.substr(digits);
+  struct Unit {
+    std::string_view name;
+    std::int64_t seconds;
+  };
+  constexpr Unit kUnits[] = {
+      {"seconds", 1}, {"minutes", 60}, {"hours", 3600}, {"days", 86400}, {"weeks", 604800}};
+  if (unit.empty()) return kSecond * *n;
+  for (const Unit& u : kUnits) {
+    if (u.name.starts_with(unit)) return kSecond * (*n * u.seconds);
+  }
+  return std::nullopt;
+}
+
+}  // namespace fedsim

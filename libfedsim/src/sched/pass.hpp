@@ -1,0 +1,80 @@
+// What a scheduler may do while it looks at one cluster's queue. It sees no federation: the host asks the
+// origin's lock where Slurm does, after the job looks startable and before nodes are taken.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "request/demand.hpp"
+#include "sched/select.hpp"
+#include "state/state.hpp"
+
+namespace fedsim {
+
+/// Implemented by the engine; one per pass.
+class PassHost {
+ public:
+  virtual ~PassHost() = default;
+  /// Asks for the job's start lock. False: another cluster has it (reason FedJobLock).
+  virtual bool lock(std::uint32_t record) = 0;
+  /// Gives a granted lock back without starting.
+  virtual void unlock(std::uint32_t record) = 0;
+  /// Starts the record on `shares` in the entry's partition.
+  virtual void start(const QueueEntry& entry, const std::vector<NodeShare>& shares,
+                     bool backfilled) = 0;
+  virtual void set_reason(std::uint32_t record, Reason reason) = 0;
+};
+
+/// Buffers of all schedulers, kept between passes so that the hot loop allocates nothing.
+struct PassScratch {
+  SelectScratch select;
+  std::vector<NodeShare> shares;
+  Bitmap open;
+  Bitmap job_nodes;
+  Bitmap reserved;
+  std::vector<std::uint8_t> failed_partitions;
+  std::vector<std::uint32_t> taken_away;        ///< slots released by a will-run test
+  std::vector<std::int64_t> slice_begin;        ///< backfill plan: slices in order of time
+  std::vector<std::uint32_t> slice_rows;        ///< row of each slice in slice_words
+  std::vector<std::uint64_t> slice_words;
+  std::vector<std::uint32_t> order;
+};
+
+/// One pass's view of its cluster.
+struct PassView {
+  const FederationModel& federation;
+  const ClusterModel& model;
+  const Trace& trace;
+  SimState& state;
+  ClusterId cluster;
+  const std::vector<Demand>& demands;
+  PassScratch& scratch;
+  PassHost& host;
+  std::int64_t now_s = 0;             ///< slurmctld's clock: whole seconds
+
+  ClusterState& own() const { return state.clusters[cluster.index()]; }
+  const Demand& demand(const QueueEntry& e) const { return demands[e.demand]; }
+  const PartitionModel& partition(const QueueEntry& e) const { return model.partitions[e.partition]; }
+  const JobSpec& spec(const QueueEntry& e) const {
+    return trace.jobs[state.record_rows[e.record].job.index()];
+  }
+  /// Seconds the job may run in the entry's partition; kUnlimited.
+  std::int64_t limit_s(const QueueEntry& e) const;
+};
+
+/// How a pass ended, for skipping the next one when nothing changed.
+struct PassOutcome {
+  bool reached_end = true;            ///< the whole queue was looked at
+  bool lock_denied = false;
+};
+
+/// slurmctld's main pass (semantics 4.3): strict order within a partition. `full`: no depth limit.
+PassOutcome main_pass(const PassView& view, bool full);
+
+/// One cycle of sched/backfill (semantics 5.3 to 5.5).
+PassOutcome backfill_pass(const PassView& view);
+
+/// Textbook policies at every event: fcfs, EASY, conservative.
+void ideal_pass(const PassView& view, Policy policy, SimTime now);
+
+}  // namespace fedsim

@@ -1,0 +1,85 @@
+// The future: events in one total order (at, phase, tie, seq) on a 4-ary heap.
+//
+// Cancelling is not removing: the subject's generation moves on and a stale event is skipped when popped, so
+// the queue holds no handles and a copy of it is a copy of the future.
+#pragma once
+
+#include <boost/heap/d_ary_heap.hpp>
+#include <cstddef>
+#include <cstdint>
+
+#include "fedsim/time.hpp"
+
+namespace fedsim {
+
+/// Order within one instant (docs/reference/event-order.md).
+enum class Phase : std::uint8_t { end, control, message, submit, schedule, sample };
+
+enum class EventKind : std::uint8_t {
+  job_end,            ///< subject: record
+  epilog_end,         ///< subject: allocation slot
+  operation,          ///< subject: index of Trace::operations
+  sibling_submit,     ///< subject: job; the copy reaches `cluster`
+  sibling_started,    ///< subject: job; the origin `cluster` learns that cluster `aux` started it
+  sibling_revoke,     ///< subject: job; `cluster` drops its record 
+  requeue,            ///< subject: job; the origin makes the next execution
+  submit,             ///< subject: job; made from the trace, never queued
+  cancel,             ///< subject: job; withdrawn by its user
+  main_pass,          ///< of `cluster`
+  full_pass,
+  backfill_pass,
+  ideal_pass
+};
+
+/// 32 bytes. `order` packs phase, tie and creation counter.
+struct Event {
+  std::int64_t at = 0;
+  std::uint64_t order = 0;
+  std::uint32_t subject = 0;
+  std::uint32_t aux = 0;
+  std::uint32_t generation = 0;
+  EventKind kind = EventKind::submit;
+  std::uint8_t cluster = 0;
+};
+static_assert(sizeof(Event) == 32);
+
+/// What the order key is made of.
+struct EventOrder {
+  Phase phase = Phase::end;
+  std::uint8_t tie = 0;
+  std::uint64_t seq = 0;
+};
+
+constexpr std::uint64_t pack_order(EventOrder o) {
+  return (static_cast<std::uint64_t>(o.phase) << 56) | (std::uint64_t{o.tie} << 48) |
+         (o.seq & 0xffff'ffff'ffffULL);
+}
+constexpr Phase phase_of(std::uint64_t order) { return static_cast<Phase>(order >> 56); }
+
+/// Total order: two events never compare equal, because creation counters differ.
+constexpr bool before(const Event& a, const Event& b) {
+  return a.at != b.at ? a.at < b.at : a.order < b.order;
+}
+
+class EventQueue {
+ public:
+  bool empty() const { return heap_.empty(); }
+  std::size_t size() const { return heap_.size(); }
+  const Event& top() const { return heap_.top(); }
+  void pop() { heap_.pop(); }
+  /// Adds `event` with the next creation counter.
+  void push(Event event, Phase phase, std::uint8_t tie) {
+    event.order = pack_order({phase, tie, next_seq_++});
+    heap_.push(event);
+  }
+  void reserve(std::size_t n) { heap_.reserve(n); }
+
+ private:
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const { return before(b, a); }
+  };
+  boost::heap::d_ary_heap<Event, boost::heap::arity<4>, boost::heap::compare<Later>> heap_;
+  std::uint64_t next_seq_ = 0;
+};
+
+}  // namespace fedsim

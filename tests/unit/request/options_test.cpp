@@ -1,0 +1,172 @@
+// parse_sbatch: every spelling of the recorded options, what is dropped, what is refused by name.
+#include "request/options.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fedsim {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Parsed {
+  StringTable strings;
+  ParsedRequest out;
+  std::string text(StringId id) const { return std::string(strings.view(id)); }
+};
+
+Parsed parse(const Words& argv) {
+  Parsed p;
+  p.out = parse_sbatch(argv, p.strings);
+  return p;
+}
+
+ResourceRequest request(const Words& argv) {
+  const Parsed p = parse(argv);
+  EXPECT_TRUE(p.out.diagnostics.empty()) << to_string(p.out.diagnostics.front());
+  return p.out.request;
+}
+
+std::string refusal(const Words& argv) {
+  const Parsed p = parse(argv);
+  return p.out.diagnostics.empty() ? "" : p.out.diagnostics.front().message;
+}
+
+TEST(Sbatch, FourSpellingsOfOneOption) {
+  for (const Words& argv : {Words{"-n4"}, Words{"-n", "4"}, Words{"--ntasks=4"},
+                            Words{"--ntasks", "4"}}) {
+    EXPECT_EQ(request(argv).ntasks, 4);
+  }
+}
+
+TEST(Sbatch, UniquePrefixIsTakenAsGetoptLongDoes) {
+  EXPECT_EQ(request({"--cpus-per-t=3"}).cpus_per_task, 3);
+  EXPECT_EQ(request({"--gres=gpu:1"}).gres_per_node.size(), 1U);  // exact, though --gres-flags is longer
+  EXPECT_NE(refusal({"--cpus=3"}), "");                           // two options begin so
+}
+
+TEST(Sbatch, LettersMayBeBundled) {
+  const Parsed p = parse({"-HOn2", "job.sh"});
+  EXPECT_TRUE(p.out.job.held);
+  EXPECT_TRUE(p.out.request.overcommit);
+  EXPECT_EQ(p.out.request.ntasks, 2);
+}
+
+TEST(Sbatch, OptionsEndAtTheScript) {
+  const Parsed p = parse({"-n2", "job.sh", "-n8", "--array=1-3"});
+  EXPECT_EQ(p.out.request.ntasks, 2);
+  EXPECT_TRUE(p.out.diagnostics.empty());
+}
+
+TEST(Sbatch, TimeForms) {
+  const auto limit = [](const std::string& text) { return parse({"-t", text}).out.job.limit_s; };
+  EXPECT_EQ(limit("5"), 300);
+  EXPECT_EQ(limit("5:30"), 360);  // sbatch keeps whole minutes, rounded up
+  EXPECT_EQ(limit("1:00:00"), 3600);
+  EXPECT_EQ(limit("2-3"), 2 * 86400 + 3 * 3600);
+  EXPECT_EQ(limit("1-02:03"), 86400 + 2 * 3600 + 3 * 60);
+  EXPECT_EQ(limit("1-02:03:04"), 86400 + 2 * 3600 + 4 * 60);
+  EXPECT_EQ(limit("0"), kUnlimited);
+  EXPECT_EQ(limit("UNLIMITED"), kUnlimited);
+  EXPECT_EQ(parse({"-n1"}).out.job.limit_s, kUnset);
+  EXPECT_EQ(refusal({"-t", "soon"}), "option -t: can't read \"soon\"");
+}
+
+TEST(Sbatch, MemoryForms) {
+  EXPECT_EQ(request({"--mem=4G"}).mem_per_node_mib, 4096);
+  EXPECT_EQ(request({"--mem=4GB"}).mem_per_node_mib, 4096);
+  EXPECT_EQ(request({"--mem=1500"}).mem_per_node_mib, 1500);
+  EXPECT_EQ(request({"--mem=1025K"}).mem_per_node_mib, 2);
+  EXPECT_EQ(request({"--mem=1T"}).mem_per_node_mib, 1048576);
+  EXPECT_EQ(request({"--mem=0"}).mem_per_node_mib, 0);
+  EXPECT_EQ(request({"--mem-per-cpu=500M"}).mem_per_cpu_mib, 500);
+  EXPECT_EQ(request({"--mem-per-gpu=8G"}).mem_per_gpu_mib, 8192);
+  EXPECT_NE(refusal({"--mem=1.5G"}), "");
+  EXPECT_NE(refusal({"--mem=-1"}), "");
+}
+
+TEST(Sbatch, GresForms) {
+  using List = std::vector<GresRequest>;
+  EXPECT_EQ(request({"--gres=gpu:a100:2,shard:4"}).gres_per_node,
+            (List{{"gpu", "a100", 2}, {"shard", "", 4}}));
+  EXPECT_EQ(request({"--gres=gpu"}).gres_per_node, (List{{"gpu", "", 1}}));
+  EXPECT_EQ(request({"--gres=gpu:h100"}).gres_per_node, (List{{"gpu", "h100", 1}}));
+  EXPECT_EQ(request({"--gres=none"}).gres_per_node, List{});
+  EXPECT_EQ(request({"-G", "a100:2,v100:4"}).gres_per_job,
+            (List{{"gpu", "a100", 2}, {"gpu", "v100", 4}}));
+  EXPECT_EQ(request({"--gpus-per-node=3"}).gres_per_node, (List{{"gpu", "", 3}}));
+  EXPECT_EQ(request({"--gpus-per-task=h100:1"}).gres_per_task, (List{{"gpu", "h100", 1}}));
+  EXPECT_EQ(request({"--gpus-per-socket=2", "--sockets-per-node=2"}).gres_per_socket,
+            (List{{"gpu", "", 2}}));
+  EXPECT_NE(refusal({"--gres=gpu:a100:many"}), "");
+  EXPECT_NE(refusal({"--gpus=a100"}), "");  // a type alone is no count
+}
+
+TEST(Sbatch, NodesAndPlaces) {
+  const ResourceRequest r = request({"-N2-4", "-w", "n[1-2]", "-x", "n9", "-C", "ib&big",
+                                     "--exclusive", "--contiguous", "--ntasks-per-node=8"});
+  EXPECT_EQ(r.nodes_min, 2);
+  EXPECT_EQ(r.nodes_max, 4);
+  EXPECT_EQ(r.nodelist, "n[1-2]");
+  EXPECT_EQ(r.exclude, "n9");
+  EXPECT_EQ(r.constraint, "ib&big");
+  EXPECT_TRUE(r.exclusive);
+  EXPECT_TRUE(r.contiguous);
+  EXPECT_EQ(r.ntasks_per_node, 8);
+  EXPECT_EQ(request({"-N3"}).nodes_max, 3);
+  EXPECT_NE(refusal({"-N4-2"}), "");
+}
+
+TEST(Sbatch, JobFields) {
+  const Parsed p = parse({"-p", "fast,batch", "-q", "high", "-A", "physics", "-J", "train", "-M",
+                          "alpha,beta", "--cluster-constraint=!fast", "--nice=-5", "--no-requeue",
+                          "--uid=alice"});
+  EXPECT_EQ(p.text(p.out.job.partition), "fast,batch");
+  EXPECT_EQ(p.text(p.out.job.qos), "high");
+  EXPECT_EQ(p.text(p.out.job.account), "physics");
+  EXPECT_EQ(p.text(p.out.job.name), "train");
+  EXPECT_EQ(p.text(p.out.job.clusters), "alpha,beta");
+  EXPECT_EQ(p.text(p.out.job.cluster_constraint), "!fast");
+  EXPECT_EQ(p.text(p.out.job.user), "alice");
+  EXPECT_EQ(p.out.job.nice, -5);
+  EXPECT_FALSE(p.out.job.requeue);
+  EXPECT_EQ(parse({"--nice"}).out.job.nice, 100);
+}
+
+TEST(Sbatch, BeginIsRelativeToSubmission) {
+  const auto begin = [](const std::string& text) { return parse({"-b", text}).out.job.begin; };
+  EXPECT_EQ(begin("now+90"), SimTime{} + 90 * kSecond);
+  EXPECT_EQ(begin("now+2minutes"), SimTime{} + 120 * kSecond);
+  EXPECT_EQ(begin("now+1hour"), SimTime{} + 3600 * kSecond);
+  EXPECT_EQ(begin("now"), SimTime{});
+  EXPECT_NE(refusal({"--begin=2030-01-01"}), "");
+}
+
+TEST(Sbatch, InfluentialButNotModelledIsRefusedByName) {
+  EXPECT_EQ(refusal({"--array=1-3"}), "option --array is not modelled");
+  EXPECT_EQ(refusal({"-d", "afterok:1"}), "option -d (--dependency) is not modelled");
+  EXPECT_EQ(refusal({"-n1", ":", "-n2"}), "option : (heterogeneous job) is not modelled");
+  EXPECT_EQ(refusal({"--exclusive=user"}), "option --exclusive=user is not modelled");
+  for (const char* option : {"--switches=1", "--reservation=r", "--deadline=now+5", "--time-min=1",
+                             "--signal=9", "--gres-flags=enforce-binding", "-Lfoo"}) {
+    const Parsed p = parse({option});
+    ASSERT_EQ(p.out.diagnostics.size(), 1U) << option;
+    EXPECT_EQ(p.out.diagnostics[0].code, "C081") << option;
+  }
+}
+
+TEST(Sbatch, WithoutInfluenceIsAccepted) {
+  request({"-o", "out", "--error=err", "--mail-type=END", "--mail-user", "a@b", "--comment=x",
+           "--wckey=k", "--parsable", "-D", "/home", "--export=ALL", "--gpu-bind=closest", "-W"});
+}
+
+TEST(Sbatch, AllMistakesAtOnce) {
+  const Parsed p = parse({"--what", "-n0", "--mem=much", "-c"});
+  ASSERT_EQ(p.out.diagnostics.size(), 4U);
+  EXPECT_EQ(p.out.diagnostics[0].code, "C080");
+  EXPECT_EQ(p.out.diagnostics[1].code, "C082");
+  EXPECT_EQ(p.out.diagnostics[2].code, "C082");
+  EXPECT_EQ(p.out.diagnostics[3].code, "C083");
+}
+
+}  // namespace
+}  // namespace fedsim
