@@ -59,6 +59,10 @@ std::string state_counts(const Result& result) {
   return out;
 }
 
+std::string wall_text(double seconds) {
+  return seconds < 1 ? short_number(seconds * 1000, 1) + " ms" : short_number(seconds, 1) + " s";
+}
+
 std::string populations_text(const Result& result) {
   const Populations& p = result.summary.populations;
   std::size_t records = 0;
@@ -89,7 +93,7 @@ std::string summary_text(const Result& result, const std::string& name) {
   const Summary& s = result.summary;
   std::string out = name + ": " + std::to_string(result.job_rows.size()) +
                     " jobs submitted: " + state_counts(result) + "; simulated " +
-                    clock_text(s.makespan_s) + " in " + short_number(s.wall_s, 3) + " s\n";
+                    clock_text(s.makespan_s) + " in " + wall_text(s.wall_s) + "\n";
   if (result.job_rows.size() <= kJobsShown && !result.job_rows.empty()) {
     out += "\n" + job_table(result);
   }

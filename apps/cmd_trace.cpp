@@ -1,4 +1,4 @@
-// `fedsim trace`: looks at traces (show, info), makes synthetic ones (synth), names the sacct fields.
+// `fedsim trace`: looks at traces (show, info), makes synthetic ones (synth), names sacct fields.
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
@@ -29,7 +29,7 @@ struct TraceOptions {
 void add_read_options(CLI::App& command, TraceOptions& options) {
   command.add_option("FILE", options.file, "Trace; .gz and .xz are unpacked, - is stdin")
       ->required();
-  command.add_option("--from", options.read.format, "Format: sacct, sacct-json, swf (else guessed)");
+  command.add_option("--from", options.read.format, "sacct, sacct-json, swf (else guessed)");
   command.add_option("--delimiter", options.read.delimiter,
                      "What sacct put between fields (else found from the header)");
   command.add_option("--columns", options.read.columns,

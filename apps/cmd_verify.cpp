@@ -122,7 +122,12 @@ ScenarioScore verify_scenario(const fs::path& scenario, const VerifyFlags& flags
   out.runs = runs.size();
   for (const fs::path& run : runs) {
     if (interrupted()) throw Interrupted("interrupted");
-    add(out.sum, verify_run(scenario, run, options));
+    const VerifyRow row = verify_run(scenario, run, options);
+    if (!row.failure.empty() && out.sum.failure.empty()) {
+      say(context, out.name + " is not simulated: " + row.failure);
+      out.sum.failure = row.failure;
+    }
+    add(out.sum, row);
   }
   // Driven runs leave nothing to chance: there the share itself is the score.
   if (!flags.driven) out.self = self_agreement(runs, options.tolerance);

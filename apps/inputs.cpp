@@ -275,11 +275,12 @@ void ProgressLine::clear() {
 
 void say_warnings(const Context& context, const std::vector<Diagnostic>& warnings,
                   std::size_t most) {
-  for (std::size_t i = 0; i < warnings.size() && i < most; ++i)
-    say(context, to_string(warnings[i]));
-  if (warnings.size() > most) {
-    say(context,
-        "... and " + std::to_string(warnings.size() - most) + " more; manifest.json has all");
+  std::size_t n = 0;
+  for (const Diagnostic& d : warnings) {
+    if (d.severity != Severity::note && n++ < most) say(context, to_string(d));
+  }
+  if (n > most) {
+    say(context, "... and " + std::to_string(n - most) + " more warnings; manifest.json has all");
   }
 }
 

@@ -60,7 +60,8 @@ class ProgressLine {
   bool drawn_ = false;
 };
 
-/// Warnings on stderr, the first `most` of them, not under --quiet.
+/// Warnings on stderr, the first `most` of them, not under --quiet. Notes are for the manifest
+/// only.
 void say_warnings(const Context& context, const std::vector<Diagnostic>& warnings,
                   std::size_t most);
 

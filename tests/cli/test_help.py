@@ -13,7 +13,7 @@ def subcommands(*path):
     """Names under "Subcommands:" of a help text, and theirs, as tuples."""
     argv = [COMMAND, *path, "--help"]
     text = subprocess.run(argv, capture_output=True, text=True, timeout=20).stdout
-    part = re.search(r"^(?:Sub)?commands:\n((?:.*\n)*)", text, flags=re.M | re.I)
+    part = re.search(r"^(?:Sub)?commands:\n((?: +\S.*\n?)+)", text, flags=re.M | re.I)
     names = re.findall(r"^  ([a-z][\w-]*)(?= |$)", part[1], flags=re.M) if part else []
     out = []
     for name in names:

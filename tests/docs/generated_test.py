@@ -4,17 +4,20 @@
     generated_test.py            exit 1 when a page differs from what would be generated
     generated_test.py --update   writes them (FEDSIM_COMMAND, or the release build)
 
-cli.md holds every --help; pages with a block between `<!-- generated: ARGS -->` and
-`<!-- generated: end -->` hold the output of `fedsim ARGS`.
+cli.md holds every --help, timeline.svg the picture of the founding example; pages with a block
+between `<!-- generated: ARGS -->` and `<!-- generated: end -->` hold the output of `fedsim ARGS`.
 """
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("FEDSIM_COMMAND", str(ROOT / "build/release/apps/fedsim"))
+CLI = ROOT / "docs/reference/cli.md"
+PICTURE = ROOT / "docs/images/timeline.svg"
 BLOCK = re.compile(r"(<!-- generated: (?!end)(.+?) -->\n).*?(<!-- generated: end -->)", re.S)
 CLI_HEAD = """# Command line
 
@@ -41,7 +44,7 @@ def fedsim(*argv):
 
 
 def subcommands(text):
-    part = re.search(r"^(?:Sub)?commands:\n((?:.*\n)*)", text + "\n", flags=re.M | re.I)
+    part = re.search(r"^(?:Sub)?commands:\n((?: +\S.*\n?)+)", text, flags=re.M | re.I)
     return re.findall(r"^  ([a-z][\w-]*)(?= |$)", part[1], flags=re.M) if part else []
 
 
@@ -59,20 +62,29 @@ def cli_page():
     return "\n".join(out)
 
 
+def picture():
+    with tempfile.TemporaryDirectory() as tmp:
+        file = pathlib.Path(tmp) / "timeline.svg"
+        fedsim("run", "docs/examples/founding", "--timeline", str(file), "--quiet")
+        return file.read_text()
+
+
 def wanted(path):
-    if path.name == "cli.md":
+    if path == CLI:
         return cli_page()
+    if path == PICTURE:
+        return picture()
     return BLOCK.sub(lambda m: m[1] + fedsim(*m[2].split()) + m[3], path.read_text())
 
 
 def main():
     update = "--update" in sys.argv[1:]
     stale = 0
-    pages = [p for p in sorted((ROOT / "docs").rglob("*.md"))
-             if p.name == "cli.md" or BLOCK.search(p.read_text())]
+    blocks = [p for p in sorted((ROOT / "docs").rglob("*.md")) if BLOCK.search(p.read_text())]
+    pages = [CLI, PICTURE, *blocks]
     for path in pages:
         text = wanted(path)
-        if text == path.read_text():
+        if path.exists() and text == path.read_text():
             continue
         if update:
             path.write_text(text)

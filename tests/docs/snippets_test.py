@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fenced blocks of README.md and docs/ run: `python` as a program, `sh` with the command on PATH.
 
-Blocks of one page run in order in one folder that begins with a copy of traces/; python blocks of
-a page share their names. A block marked `text`, `console`, `cpp` or `toml` is not run, nor
+Blocks of one page run in order in one folder that begins with copies of traces/ and docs/examples/;
+python blocks of a page share their names. A block marked `text`, `console`, `cpp` or `toml` is not run, nor
 are lines that install or build (git, scripts/, cmake, pip).
 Skips the python blocks where the module is not built, unless FEDSIM_REQUIRE_PYTHON is set.
 """
@@ -42,7 +42,8 @@ def run_page(page, python, environment):
     """Number of blocks that ran, and that failed."""
     ran = failed = 0
     with tempfile.TemporaryDirectory() as tmp:
-        shutil.copytree(ROOT / "traces", pathlib.Path(tmp) / "traces")
+        for folder in ("traces", "docs/examples"):
+            shutil.copytree(ROOT / folder, pathlib.Path(tmp) / folder)
         program = []
         for line, language, text in blocks(page):
             if language == "python" and python:

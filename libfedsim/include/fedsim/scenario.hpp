@@ -36,6 +36,7 @@ struct VerifyRow {
   std::size_t records = 0;
   std::size_t all = 0, state = 0, nodes = 0, gpus = 0, start = 0, extra = 0;
   std::vector<std::string> differences;  ///< one readable line per record that does not match
+  std::string failure;                ///< why nothing could be simulated; "" when it was
 };
 
 struct VerifyOptions {

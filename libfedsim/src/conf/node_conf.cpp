@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::int64_t kMaxCount = 65533;  // 16-bit counts, the two largest values are reserved
 constexpr std::int64_t kMaxMib = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxGresCount = std::int64_t{1} << 50;
+constexpr std::int64_t kMaxGpus = 1024;  // devices of one node, as in Slurm
 
 /// What a NodeName line says, before the list of names is expanded.
 struct NodeLine {
@@ -112,7 +114,7 @@ std::optional<GresSpec> parse_gres(const std::string& text, const Value& value,
       parts.pop_back();
     }
   }
-  if (gres.name.empty() || parts.size() > 1) {
+  if (gres.name.empty() || parts.size() > 1 || gres.count > kMaxGresCount) {
     findings.error("C006", value.place,
                    {"bad value \"" + text + "\" for Gres",
                     "name[:type][:no_consume]:count, as in gpu:a100:8"});
@@ -161,6 +163,14 @@ void read_gres_field(const Fields& fields, NodeSpec& node, const Draft& draft, F
     } else if (gres->count > 0) {
       add_gres(node.gres, *gres);
     }
+  }
+  std::int64_t gpus = 0;
+  for (const GresSpec& gres : node.gres) gpus += gres.name == "gpu" ? gres.count : 0;
+  if (gpus > kMaxGpus) {
+    findings.error("C006", value->place,
+                   {"Gres=" + value->text + ": " + std::to_string(gpus) + " GPUs on one node",
+                    "at most 1024"});
+    std::erase_if(node.gres, [](const GresSpec& gres) { return gres.name == "gpu"; });
   }
   drop_untyped(node, *value, findings);
   for (const std::string& name : unknown) {
@@ -231,8 +241,13 @@ void read_node_line(const Record& record, Fields& defaults, Draft& draft, Findin
     return;
   }
   NodeSpec node = read_node(fields, draft, findings);
+  std::vector<std::string> names = expand_at(lead.value, record.place, findings);
+  if (draft.cluster.nodes.size() + names.size() > kMaxHostlistNames) {
+    findings.error("C020", record.place, {"more than 262144 nodes", "make the ranges smaller"});
+    return;
+  }
   std::vector<std::string> twice;
-  for (std::string& name : expand_at(lead.value, record.place, findings)) {
+  for (std::string& name : names) {
     if (!draft.node_index.emplace(name, draft.cluster.nodes.size()).second) {
       twice.push_back(name);
       continue;

@@ -217,32 +217,26 @@ void read_partitions(const std::vector<Record>& records, const NodeSets& sets, D
   std::set<std::string> seen;
   for (const Record& record : records) {
     const Fields fields = Fields::read(record, "PartitionName", &defaults, findings);
-    const std::string& names = record.pairs.front().value;
-    if (iequals(names, "DEFAULT")) {
+    const std::string& name = record.pairs.front().value;
+    if (iequals(name, "DEFAULT")) {
       defaults = fields;
       continue;
     }
-    bool first = true;
-    for (const std::string& name : expand_at(names, record.place, findings)) {
-      if (!seen.insert(name).second) {
-        findings.error("C013", record.place,
-                       {"duplicate entry for partition " + name + ", the first line counts",
-                        "name every partition once; slurmctld refuses to start with it"});
-        continue;
-      }
-      // Findings about the values are the same for every name of the list: report them once.
-      Findings again;
-      Findings& sink = std::exchange(first, false) ? findings : again;
-      PartitionSpec partition = read_partition(name, fields, sink);
-      if (const Value* nodes = fields.find("Nodes")) {
-        partition.nodes = read_nodes(*nodes, name, sets, draft, sink);
-      }
-      if (fields.boolean("Default", sink).value_or(false)) {
-        claims.index.push_back(draft.cluster.partitions.size());
-        claims.place.push_back(record.place);
-      }
-      draft.cluster.partitions.push_back(std::move(partition));
+    if (!seen.insert(name).second) {
+      findings.error("C013", record.place,
+                     {"duplicate entry for partition " + name + ", the first line counts",
+                      "name every partition once; slurmctld refuses to start with it"});
+      continue;
     }
+    PartitionSpec partition = read_partition(name, fields, findings);
+    if (const Value* nodes = fields.find("Nodes")) {
+      partition.nodes = read_nodes(*nodes, name, sets, draft, findings);
+    }
+    if (fields.boolean("Default", findings).value_or(false)) {
+      claims.index.push_back(draft.cluster.partitions.size());
+      claims.place.push_back(record.place);
+    }
+    draft.cluster.partitions.push_back(std::move(partition));
   }
   choose_default(claims, draft, findings);
 }

@@ -53,6 +53,7 @@ Engine::Engine(Scenario scenario) : scenario_(std::move(scenario)) {
   state_.allocation_rows.reserve(trace.jobs.size());
   SimTime first = trace.t0;
   if (!trace.relative_times) first = trace.jobs.empty() ? SimTime{} : trace.jobs.front().submit;
+  for (const DrivenPass& p : scenario_.options.driven) first = std::min(first, p.at);
   state_.now = first;
   for (std::size_t c = 0; c < model.clusters.size(); ++c) {
     start_loops({model.clusters[c], scenario_.options, state_, ClusterId{c}});
@@ -203,19 +204,21 @@ void Engine::run_backfill(const Event& e) {
   const Context ctx = context();
   own.bf_at = kNoTime;
   std::uint64_t started = 0;
+  bool tested = false;
   if (own.queued_n > 0) {
     FederatedHost host(ctx, cluster);
     tell(ctx, StoryKind::backfill_pass, cluster, JobId{});
     begin_iteration(own);
-    backfill_pass(view(ctx, host, cluster));
+    tested = backfill_pass(view(ctx, host, cluster)).tested > 0;
     end_iteration(state_, cluster);
     started = host.started();
     ++state_.backfill_passes;
   }
   own.bf_last_s = floor_seconds(state_.now);
   own.bf_next_ns = ns(state_.now) + ctx.cluster(cluster).scheduler.bf_interval_s * 1'000'000'000 + 10'000'000;
-  // A cycle clears and sets estimated starts: while jobs wait, the next one is never skipped.
-  if (own.queued_n > 0) own.last_update_s = own.bf_last_s;
+  // A cycle clears and sets estimated starts: while eligible jobs wait, the next one is never skipped.
+  if (tested) own.last_update_s = own.bf_last_s;
+  else if (own.last_update_s == own.bf_last_s) --own.last_update_s;
   plan_loops(ctx.controller(cluster));
   count(e, started);
 }

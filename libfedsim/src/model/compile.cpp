@@ -55,8 +55,9 @@ class ClusterCompiler {
 
   GpuTypeId gpu_type_id(const std::string& name) {
     const auto it = std::find(out_.gpu_types.begin(), out_.gpu_types.end(), name);
-    if (it == out_.gpu_types.end()) out_.gpu_types.push_back(name);
-    return GpuTypeId{static_cast<std::size_t>(it - out_.gpu_types.begin())};
+    const auto index = static_cast<std::size_t>(it - out_.gpu_types.begin());
+    if (index == out_.gpu_types.size()) out_.gpu_types.push_back(name);
+    return GpuTypeId{index};
   }
 
   NodeClass make_class(const NodeSpec& n) {

@@ -16,8 +16,8 @@ namespace fedsim {
 /// Digits only, at most 10 of them.
 std::optional<std::int64_t> parse_digits_only(std::string_view text);
 
-/// -t forms: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S, infinite, unlimited, 0 (no limit). Seconds, rounded
-/// up to whole minutes as sbatch does; kUnlimited.
+/// -t forms: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S, infinite, unlimited, 0 (no limit). Seconds,
+/// rounded up to whole minutes as sbatch does; kUnlimited.
 std::optional<std::int64_t> parse_time_limit(std::string_view text);
 
 struct NodeRange {

@@ -159,6 +159,15 @@ VerifyRow named_row(const std::filesystem::path& run) {
   return out;
 }
 
+// What is not modelled does not match: every record of the recording counts against the run.
+VerifyRow not_simulated(const ComparedRun& recorded, VerifyRow out, const std::exception& why) {
+  for (const auto& [key, rows] : recorded.records) out.records += rows.size();
+  out.records += recorded.refused.size();
+  out.failure = why.what();
+  out.differences.push_back("not simulated: " + out.failure);
+  return out;
+}
+
 }  // namespace
 
 VerifyRow compare_recordings(const std::filesystem::path& run, const std::filesystem::path& other,
@@ -184,11 +193,9 @@ VerifyRow verify_run(const std::filesystem::path& scenario, const std::filesyste
     ready.options.progress = options.progress;
     simulated = from_result(fedsim::run(ready));
   } catch (const InputError& e) {
-    // What is not modelled does not match: every record of the recording counts against the run.
-    for (const auto& [key, rows] : recorded.records) out.records += rows.size();
-    out.records += recorded.refused.size();
-    out.differences.push_back("not simulated: " + std::string(e.what()));
-    return out;
+    return not_simulated(recorded, std::move(out), e);
+  } catch (const InternalError& e) {
+    return not_simulated(recorded, std::move(out), e);
   }
   compare_runs(recorded, simulated, options.tolerance, out);
   return out;

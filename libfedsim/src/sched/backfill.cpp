@@ -241,7 +241,7 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
     }
     if (plan.size() >= set.max_slices) break;
   }
-  return {true, cycle.lock_denied};
+  return {true, cycle.lock_denied, tested};
 }
 
 PassOutcome backfill_pass(const PassView& v) {

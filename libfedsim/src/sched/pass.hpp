@@ -66,6 +66,7 @@ struct PassView {
 struct PassOutcome {
   bool reached_end = true;            ///< the whole queue was looked at
   bool lock_denied = false;
+  int tested = 0;                     ///< backfill: jobs that reached the test
 };
 
 /// slurmctld's main pass (semantics 4.3): strict order within a partition. `full`: no depth limit.

@@ -261,6 +261,9 @@ std::uint32_t usable_cpus(const ClusterModel& model, const NodePool& pool, const
     if (!d.gpus_per_job.empty()) gpus = 1;
     if (d.cpus_per_gpu > 0 && cpus < d.cpus_per_gpu * std::max(1U, gpus)) return 0;
   }
+  // A GPU job counts on each node only the CPUs it could use, so that equal nodes fill by index
+  // (recordings 10c, 18c); jobs without GPU count all free CPUs and fill the fullest node first.
+  if (d.has_gpus && !d.whole_node) cpus = std::min(cpus, d.min_cpus);
   cpus = limit_by_memory(c, d, pool.free_memory_mib(n), cpus, gpus);
   if (d.tasks_per_node > 0) {
     if (cpus < d.tasks_per_node * d.cpus_per_task && d.ntasks >= d.tasks_per_node) return 0;

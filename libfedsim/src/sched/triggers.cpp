@@ -71,7 +71,7 @@ void schedule_backfill(const Controller& c) {
   ClusterState& own = c.own();
   if (c.model.scheduler.type != SchedulerType::backfill || c.model.scheduler.bf_interval_s <= 0) return;
   SimTime due = kNoTime;
-  if (own.queued_n > 0 && own.last_update_s >= own.bf_last_s) {
+  if (own.last_update_s >= own.bf_last_s) {
     std::int64_t at = own.bf_next_ns;
     const std::int64_t now = ns(c.state.now);
     if (at <= now) at += (now - at) / kNs * kNs + kNs;

@@ -1,5 +1,6 @@
-// Timed events of a recorded scenario: op "submit" (sbatch options and a run time) and op "cmd" (the
-// argv of scancel and scontrol). Pure looks are skipped; anything else stops the run with its name.
+// Timed events of a recorded scenario: op "submit" (sbatch options and a run time) and op "cmd"
+// (the argv of scancel and scontrol). Pure looks are skipped; anything else stops
+// the run with its name.
 #include "trace/events.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Accounting dumps: from records to jobs (sibling, requeue and repeated rows folded), and the reader.
+// Accounting dumps: from records to jobs (sibling, requeue, repeated rows folded), and the reader.
 #include "trace/sacct.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ std::int64_t order_time(const Record& r) {
   return r.start ? r.start->epoch : 0;
 }
 
-// A copy of a federated job that did not run: revoked, or refused by a sibling whose nodes can never
-// hold it (that one keeps a FAILED record), while the job ran elsewhere.
+// A copy of a federated job that did not run: revoked, or refused by a sibling whose nodes can
+// never hold it (that one keeps a FAILED record), while the job ran elsewhere.
 bool is_sibling_copy(const Record& r, bool job_ran) {
   if (r.ran) return false;
   return r.state == "REVOKED" || (job_ran && r.fed_cluster() > 0 && r.state == "FAILED");

@@ -44,7 +44,7 @@ struct Record {
   std::optional<std::int64_t> cpus, req_cpus, nnodes, req_nodes, priority;
   std::optional<MemoryRequest> mem;
   Tres req, alloc;
-  bool has_req = false;                   ///< the dump says what was requested (ReqTRES or the like)
+  bool has_req = false;                   ///< the dump says what was requested (ReqTRES)
   std::vector<std::string> nodes;
   int exit_code = 0;
   bool ran = false;                       ///< occupied resources at some time

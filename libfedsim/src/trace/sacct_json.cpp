@@ -1,5 +1,5 @@
-// `sacct --json` of Slurm 21.08 to 26.05: plain numbers or {set,infinite,number}, state.current as a
-// word or a list, TRES as lists of {type,name,count}.
+// `sacct --json` of Slurm 21.08 to 26.05: plain numbers or {set,infinite,number}, state.current as
+// a word or a list, TRES as lists of {type,name,count}.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

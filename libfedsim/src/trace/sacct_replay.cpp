@@ -1,7 +1,7 @@
 // Accounting jobs as a trace to replay: when they came, how long they ran, what they asked for.
 //
-// Left out and counted: jobs still pending at the dump (their run time is unknown), submissions that
-// Slurm refused, and copies of federated jobs that ran on a cluster outside the dump.
+// Left out and counted: jobs still pending at the dump (their run time is unknown), submissions
+// that Slurm refused, and copies of federated jobs that ran on a cluster outside the dump.
 #include <algorithm>
 #include <cmath>
 

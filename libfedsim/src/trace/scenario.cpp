@@ -1,5 +1,5 @@
-// Recorded scenarios (contract section 5): scenario.json, clusters/NAME/, setup.jsonl; of run1/ only
-// meta.json (release, start of the controllers) and passes.csv (instants of the passes).
+// Recorded scenarios (contract section 5): scenario.json, clusters/NAME/, setup.jsonl; of run1/
+// only meta.json (release, start of the controllers) and passes.csv (instants of the passes).
 #include "fedsim/scenario.hpp"
 
 #include <algorithm>

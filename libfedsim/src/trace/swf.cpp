@@ -278,7 +278,7 @@ std::string show_line(const Line& line, std::int64_t start_time, Fate fate) {
                                             : nlohmann::ordered_json();
   job["submit_epoch"] = start_time + v[swf::kSubmit];
   const bool started = ran && v[swf::kWait] >= 0;
-  const std::int64_t start = start_time + v[swf::kSubmit] + std::max<std::int64_t>(0, v[swf::kWait]);
+  const std::int64_t start = start_time + v[swf::kSubmit] + v[swf::kWait];  // when started
   job["start_epoch"] = started ? nlohmann::ordered_json(start) : nlohmann::ordered_json();
   job["end_epoch"] = started ? nlohmann::ordered_json(start + v[swf::kRun])
                              : nlohmann::ordered_json();

@@ -1,7 +1,7 @@
 // Synthetic jobs: Poisson arrivals, lognormal run times, power-of-two sizes (SynthOptions).
 //
-// Every number is a draw of (seed, stream, job index): changing one parameter leaves the draws of all
-// others as they were. Left out: dependence of run time on size, users' habits, arrays.
+// Every number is a draw of (seed, stream, job index): changing one parameter leaves the draws of
+// all others as they were. Left out: dependence of run time on size, users' habits, arrays.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -28,10 +28,11 @@ TEST(Mix, HashOfBytesSeesLengthOrderAndContent) {
   EXPECT_NE(hash_combine(hash_combine(0, 1), 2), hash_combine(hash_combine(0, 2), 1));
 }
 
-// A change of these numbers moves every synthetic trace and fingerprint.
+// Worked out with independent arithmetic (Python integers). A change of these numbers moves every
+// synthetic trace and fingerprint.
 TEST(Rng, PinnedDraws) {
-  EXPECT_EQ(draw(0, Stream::synth_arrival, 0, 0), 0x96c23db7c9bb2c35ULL);
-  EXPECT_EQ(draw(7, Stream::tie, 3, 1), 0x36ea4a9a3aa2b0d2ULL);
+  EXPECT_EQ(draw(0, Stream::synth_arrival, 0, 0), 0x484a47585bd9636fULL);
+  EXPECT_EQ(draw(7, Stream::tie, 3, 1), 0x453a1db35d3f8f55ULL);
 }
 
 TEST(Rng, EveryArgumentMatters) {

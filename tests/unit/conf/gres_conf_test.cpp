@@ -180,7 +180,9 @@ TEST(GresConf, OddGresEntries) {
             (std::vector<GresSpec>{{"gpu", "a", 2}}));
   EXPECT_EQ(node(with_gres("gpu:2(S:0-1)", ""), "n1").gres,
             (std::vector<GresSpec>{{"gpu", "", 2}}));
-  EXPECT_EQ(with_code(with_gres("gpu:a:b:2", ""), "C006").size(), 1U);
+  for (const char* bad : {"gpu:a:b:2", "gpu:4T", "gpu:1000,gpu:1000", ":2", "gpu:a:9999999P"}) {
+    EXPECT_EQ(with_code(with_gres(bad, ""), "C006").size(), 1U) << bad;
+  }
 }
 
 TEST(GresConf, IncludesWork) {

@@ -40,8 +40,9 @@ TEST(Sbatch, FourSpellingsOfOneOption) {
 
 TEST(Sbatch, UniquePrefixIsTakenAsGetoptLongDoes) {
   EXPECT_EQ(request({"--cpus-per-t=3"}).cpus_per_task, 3);
-  EXPECT_EQ(request({"--gres=gpu:1"}).gres_per_node.size(), 1U);  // exact, though --gres-flags is longer
-  EXPECT_NE(refusal({"--cpus=3"}), "");                           // two options begin so
+  // Exact, though --gres-flags begins so too.
+  EXPECT_EQ(request({"--gres=gpu:1"}).gres_per_node.size(), 1U);
+  EXPECT_NE(refusal({"--cpus=3"}), "");  // two options begin so
 }
 
 TEST(Sbatch, LettersMayBeBundled) {

@@ -35,7 +35,8 @@ TEST(SacctTable, NameWithDelimiterInTheMiddleIsRecovered) {
 }
 
 TEST(SacctTable, RowThatFitsNowhereIsReportedWithItsLine) {
-  const Dump dump = dump_of("JobID|State|ElapsedRaw\n1|COMPLETED|60|x|y\n2|COMPLETED|60\n3|FAILED\n");
+  const Dump dump = dump_of(
+      "JobID|State|ElapsedRaw\n1|COMPLETED|60|x|y\n2|COMPLETED|60\n3|FAILED\n");
   EXPECT_EQ(dump.jobs.size(), 1U);
   EXPECT_EQ(dump.broken, 2U);
   ASSERT_EQ(dump.warnings.size(), 2U);
@@ -113,12 +114,14 @@ TEST(Tres, MemoryPerCpuBitOfOldAccounting) {
 }
 
 constexpr const char* kHead =
-    "JobID|Cluster|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|ReqTRES|AllocTRES|NodeList\n";
+    "JobID|Cluster|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|ReqTRES|AllocTRES|"
+    "NodeList\n";
 
 TEST(Replay, FinishedJob) {
   const Trace trace = trace_of(std::string(kHead) +
       "7|c1|COMPLETED|2026-03-01T08:00:00|2026-03-01T08:05:00|2026-03-01T08:10:00|"
-      "2026-03-01T09:10:00|3600|02:00:00|cpu=16,gres/gpu=4,node=2|cpu=16,gres/gpu=4,node=2|n[1-2]\n");
+      "2026-03-01T09:10:00|3600|02:00:00|cpu=16,gres/gpu=4,node=2|cpu=16,gres/gpu=4,node=2|"
+      "n[1-2]\n");
   ASSERT_EQ(trace.jobs.size(), 1U);
   const JobSpec& job = trace.jobs[0];
   EXPECT_EQ(job.submit, from_unix_seconds(1772352000));
@@ -158,7 +161,7 @@ TEST(Replay, WhatIsLeftOutIsCounted) {
 // A sibling whose nodes can never hold a copy keeps a FAILED record of it.
 TEST(Folding, FederatedCopies) {
   const Dump dump = dump_of(std::string(kHead) +
-      "67108870|c1|COMPLETED|1772352000|1772352000|1772352010|1772352060|50|60|cpu=1|cpu=1,node=1|n1\n"
+      "67108870|c1|COMPLETED|1772352000|1772352000|1772352010|1772352060|50|60|cpu=1|cpu=1|n1\n"
       "67108870|c2|FAILED|1772352000|1772352000|1772352001|1772352001|0|60|cpu=1||None assigned\n"
       "67108870|c3|REVOKED|1772352000|1772352000|Unknown|1772352010|0|60|cpu=1||None assigned\n");
   ASSERT_EQ(dump.jobs.size(), 1U);
@@ -171,7 +174,7 @@ TEST(Folding, RequeuesAndRepeatedRows) {
   const std::string row2 =
       "9|c1|COMPLETED|1772352100|1772352100|1772352110|1772352160|50|60|cpu=1|cpu=1,node=1|n1\n";
   const Dump dump = dump_of(std::string(kHead) + row2 +
-      "9|c1|REQUEUED|1772352000|1772352000|1772352010|1772352100|90|60|cpu=1|cpu=1,node=1|n1\n" + row2);
+      "9|c1|REQUEUED|1772352000|1772352000|1772352010|1772352100|90|60|cpu=1|cpu=1|n1\n" + row2);
   ASSERT_EQ(dump.jobs.size(), 1U);
   EXPECT_EQ(dump.jobs[0].run_seconds, (std::vector<double>{90, 50}));
   EXPECT_EQ(dump.jobs[0].last.state, "COMPLETED");

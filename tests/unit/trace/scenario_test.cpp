@@ -75,7 +75,7 @@ TEST_F(ScenarioFolder, SubmissionsOrderAndFeatures) {
         R"({"argv": ["sacctmgr", "-i", "add", "user", "alice", "Account=physics"], "rc": 0})" "\n"
         R"({"argv": ["sacctmgr", "-i", "add", "qos", "low", "MaxWall=5"], "rc": 0})" "\n"
         R"({"argv": ["sacctmgr", "-i", "add", "qos", "x", "GrpTRES=cpu=1"], "rc": 1})" "\n"
-        R"({"argv": ["sacctmgr", "-i", "modify", "cluster", "a", "set", "features=fast,ib"], "rc": 0})");
+        R"({"argv": ["sacctmgr", "modify", "cluster", "a", "set", "features=fast,ib"], "rc": 0})");
   write("run1/meta.json", R"({"t0_epoch": 1000, "slurmctld_start": {"a": -12.5},
                               "version": "slurm-wlm 24.11.5"})");
   write("run1/passes.csv", "t,cluster,pass\n2.5,b,backfill\n1.25,a,main\n");

@@ -8,7 +8,8 @@ namespace {
 
 Trace read(const std::string& text) { return read_swf_text({"test.swf", text}, {}); }
 
-//                          job submit wait run alloc cpu mem req time mem status user group app queue
+// Job, submit, wait, run, allocated, CPU, memory, requested, time, memory, status, user, group,
+// application, queue.
 constexpr const char* kLine = "1 100 5 60.5 4 -1 -1 8 600 -1 1 3 2 -1 7 -1 -1 -1\n";
 
 TEST(Swf, Fields) {
