@@ -101,8 +101,9 @@ std::string summary_text(const Result& result, const std::string& name) {
   const WaitStats& w = s.wait_s;
   out += "wait         mean " + clock_text(w.mean) + ", p50 " + clock_text(w.p50) + ", p90 " +
          clock_text(w.p90) + ", p95 " + clock_text(w.p95) + ", longest " + clock_text(w.max) + "\n";
-  out += "held         " + short_number(s.gpu_hours, 2) + " GPU-hours, " +
-         short_number(s.cpu_hours, 2) + " CPU-hours; utilisation " +
+  out += "held         ";
+  if (s.populations.gpus_in_fleet > 0) out += short_number(s.gpu_hours, 2) + " GPU-hours, ";
+  out += short_number(s.cpu_hours, 2) + " CPU-hours; utilisation " +
          short_number(100 * s.utilisation, 1) + " %\n";
   char fingerprint[20];
   std::snprintf(fingerprint, sizeof fingerprint, "%016llx",

@@ -62,6 +62,10 @@ std::uint64_t count_of(const json& summary, const char* key) {
 
 void print_info(const TraceOptions& options, const json& s) {
   const std::uint64_t rows = count_of(s, "rows");
+  if (s.value("format", "") == "inventory") {
+    std::printf("%s (node inventory, no jobs)\n", options.file.c_str());
+    return print_count("nodes", rows);
+  }
   const std::uint64_t parts = count_of(s, "steps") + count_of(s, "folded") +
                               count_of(s, "broken") + count_of(s, "jobs");
   FEDSIM_CHECK(rows == parts, "rows " + std::to_string(rows) + ", accounted for " +

@@ -91,9 +91,6 @@ SpecPtr to_spec(const py::object& value);
 /// Python's str() of a fingerprint or hash, as the command prints it: 16 hexadecimal digits.
 std::string hex(std::uint64_t v);
 
-/// Returned from a progress callback that only polls for Ctrl-C; needs no GIL.
-bool poll_signals(const Progress& progress);
-
 std::string pickle_trace(const Trace& trace);
 TracePtr unpickle_trace(std::string_view bytes);
 

@@ -294,15 +294,6 @@ void bind_scenario_options(py::class_<PyScenario>& c) {
 
 }  // namespace
 
-bool poll_signals(const Progress&) {
-  thread_local std::chrono::steady_clock::time_point next{};
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next) return true;
-  next = now + std::chrono::milliseconds(50);
-  const py::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() == 0;
-}
-
 void bind_run(py::module_& m) {
   py::class_<PyScenario> c(m, "Scenario", kScenarioDoc);
   c.def(py::init(&make_scenario), py::arg("source"), py::arg("trace") = py::none())

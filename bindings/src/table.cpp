@@ -267,10 +267,15 @@ std::string table_text(const Table& table, std::size_t rows_max) {
     }
     std::size_t width = 0;
     for (const std::string& c : cells) width = std::max(width, c.size());
+    const bool fits = lines.front().size() + width <= 140;
     for (std::size_t row = 0; row <= rows; ++row) {
-      if (lines[row].size() + width > 140) continue;  // what is left does not fit a screen
+      if (!fits) {
+        lines[row] += "...";
+        continue;
+      }
       lines[row] += cells[row] + std::string(width - cells[row].size() + 2, ' ');
     }
+    if (!fits) break;
   }
   std::string out;
   for (std::string& line : lines) {

@@ -153,6 +153,9 @@ PassView Engine::view(const Context& ctx, PassHost& host, ClusterId cluster) {
 
 namespace {
 
+/// Longest step of the plan's grid: a running job that ends within it may move a reservation.
+constexpr std::int64_t kSteadyMargin = 3600;
+
 /// Earliest begin time still in the future among queued records.
 std::int64_t next_eligible(const SimState& state, const ClusterState& c, std::int64_t now_s) {
   std::int64_t next = INT64_MAX;
@@ -203,21 +206,31 @@ void Engine::run_backfill(const Event& e) {
   if (scenario_.options.driven.empty() && e.generation != own.bf_generation) return;
   const Context ctx = context();
   own.bf_at = kNoTime;
+  const std::int64_t now_s = floor_seconds(state_.now);
+  // The same jobs, running set and order plan the same cycle again, until a running job passes its limit
+  // or a begin time comes: such a cycle would start nothing and is not computed.
+  const bool steady = !own.changed_for_backfill && now_s < own.next_eligible_s &&
+                      (own.running.empty() || own.running.front().end_s > now_s + kSteadyMargin) &&
+                      scenario_.options.driven.empty();
   std::uint64_t started = 0;
-  bool tested = false;
-  if (own.queued_n > 0) {
+  if (own.queued_n == 0) {
+    own.backfill_tested = false;
+  } else if (!steady) {
     FederatedHost host(ctx, cluster);
     tell(ctx, StoryKind::backfill_pass, cluster, JobId{});
+    own.changed_for_backfill = false;
     begin_iteration(own);
-    tested = backfill_pass(view(ctx, host, cluster)).tested > 0;
+    const PassOutcome out = backfill_pass(view(ctx, host, cluster));
     end_iteration(state_, cluster);
+    own.backfill_tested = out.tested > 0;
+    own.changed_for_backfill = own.changed_for_backfill || out.lock_denied;
     started = host.started();
     ++state_.backfill_passes;
   }
   own.bf_last_s = floor_seconds(state_.now);
   own.bf_next_ns = ns(state_.now) + ctx.cluster(cluster).scheduler.bf_interval_s * 1'000'000'000 + 10'000'000;
   // A cycle clears and sets estimated starts: while eligible jobs wait, the next one is never skipped.
-  if (tested) own.last_update_s = own.bf_last_s;
+  if (own.backfill_tested) own.last_update_s = own.bf_last_s;
   else if (own.last_update_s == own.bf_last_s) --own.last_update_s;
   plan_loops(ctx.controller(cluster));
   count(e, started);

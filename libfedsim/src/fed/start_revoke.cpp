@@ -76,6 +76,11 @@ std::uint32_t allocate(const Context& ctx, const QueueEntry& e, const std::vecto
   const std::uint32_t slot = take_slot(s);
   s.slots[slot].record = e.record;
   s.slots[slot].shares = shares;
+  const ClusterModel& cluster = ctx.cluster(row.cluster);
+  if (cluster.unit_nodes) {
+    s.slots[slot].nodes.assign(cluster.bitmap_words(), 0);
+    for (const NodeShare& n : shares) set_bit(s.slots[slot].nodes, n.node);
+  }
   return slot;
 }
 
@@ -123,6 +128,7 @@ void start_record(const Context& ctx, const QueueEntry& e, const std::vector<Nod
                 live.generation, EventKind::job_end, static_cast<std::uint8_t>(row.cluster.index())},
                Phase::end, static_cast<std::uint8_t>(row.cluster.index()));
   own.last_update_s = floor_seconds(s.now);
+  own.changed_for_backfill = true;
   tell(ctx, StoryKind::start, row.cluster, row.job);
   announce_start(ctx, row.cluster, row.job);
 }

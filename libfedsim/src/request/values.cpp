@@ -12,6 +12,9 @@ std::optional<std::int64_t> parse_gres_count(std::string_view text) {
   return parse_count(text);
 }
 
+// Lengths that simulated time surely holds; Slurm's own limit is of the same order.
+constexpr std::int64_t kLongestSeconds = 1'000'000'000;
+
 bool is_name(std::string_view text) {
   if (text.empty()) return false;
   return text.find_first_of(":,=() \t") == std::string_view::npos;
@@ -32,7 +35,7 @@ std::optional<std::int64_t> parse_digits_only(std::string_view text) {
 std::optional<std::int64_t> parse_time_limit(std::string_view text) {
   const auto seconds = parse_slurm_time(text);
   if (seconds && *seconds == 0) return kUnlimited;  // sbatch(1): zero asks for no limit
-  if (!seconds) return std::nullopt;
+  if (!seconds || *seconds > kLongestSeconds) return std::nullopt;
   return round_up_to_minute(*seconds);
 }
 
@@ -99,9 +102,11 @@ std::optional<Duration> parse_begin_offset(std::string_view text) {
   };
   constexpr Unit kUnits[] = {
       {"seconds", 1}, {"minutes", 60}, {"hours", 3600}, {"days", 86400}, {"weeks", 604800}};
-  if (unit.empty()) return kSecond * *n;
-  for (const Unit& u : kUnits) {
-    if (u.name.starts_with(unit)) return kSecond * (*n * u.seconds);
+  for (const Unit& u : kUnits) {  // "" is seconds
+    if (!u.name.starts_with(unit)) continue;
+    const std::int64_t seconds = *n * u.seconds;
+    if (seconds > kLongestSeconds) return std::nullopt;
+    return kSecond * seconds;
   }
   return std::nullopt;
 }

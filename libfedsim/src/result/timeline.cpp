@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "fedsim/result.hpp"
 #include "result/drawing.hpp"
@@ -77,13 +78,28 @@ class Painter {
     left_ = std::clamp(longest + (lane_ >= 12 ? 46 : 24), 78.0, 240.0);
   }
 
-  // In order of the first start, so that jobs that run side by side get different colours.
+  // In order of the first start; never the colour of the job before on one of the same nodes.
   void choose_colours() {
     colour_.assign(result_.job_rows.size(), kPalette.size());
+    std::vector<std::vector<std::size_t>> before(model_.clusters.size());
+    for (std::size_t c = 0; c < before.size(); ++c) {
+      before[c].assign(model_.clusters[c].nodes.size(), kPalette.size());
+    }
     std::size_t next = 0;
     for (const AllocationRow& a : result_.allocation_rows) {
+      if (a.place_offset + a.nodes_n > result_.placements.size()) return;
+      const std::span places{result_.placements.data() + a.place_offset, a.nodes_n};
+      auto& last = before[a.cluster.index()];
       std::size_t& c = colour_[a.job.index()];
-      if (c == kPalette.size()) c = next++ % kPalette.size();
+      if (c == kPalette.size()) {
+        const auto taken = [&](const Placement& p) { return last[p.node.index()] == next; };
+        for (std::size_t tries = 0; tries < kPalette.size(); ++tries) {
+          next = (next + 1) % kPalette.size();
+          if (std::none_of(places.begin(), places.end(), taken)) break;
+        }
+        c = next;
+      }
+      for (const Placement& p : places) last[p.node.index()] = c;
     }
   }
 

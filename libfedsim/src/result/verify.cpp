@@ -160,12 +160,37 @@ VerifyRow named_row(const std::filesystem::path& run) {
 }
 
 // What is not modelled does not match: every record of the recording counts against the run.
-VerifyRow not_simulated(const ComparedRun& recorded, VerifyRow out, const std::exception& why) {
+VerifyRow not_simulated(const ComparedRun& recorded, VerifyRow out, std::string why) {
   for (const auto& [key, rows] : recorded.records) out.records += rows.size();
   out.records += recorded.refused.size();
-  out.failure = why.what();
+  out.failure = std::move(why);
   out.differences.push_back("not simulated: " + out.failure);
   return out;
+}
+
+// The errors among the findings, with the scenario's own folder for that of the staged copy.
+std::string errors_text(const InputError& error, const std::string& staged,
+                        const std::string& scenario) {
+  std::string out;
+  for (Diagnostic d : error.diagnostics()) {
+    if (d.severity != Severity::error) continue;
+    const std::size_t at = d.file.find(staged);
+    if (at != std::string::npos) d.file.replace(at, staged.size(), scenario);
+    d.hint.clear();
+    out += (out.empty() ? "" : "; ") + to_string(d);
+  }
+  return out;
+}
+
+Result simulate(const std::filesystem::path& folder, const VerifyOptions& options) {
+  const RecordedScenario input = read_scenario(folder);
+  Scenario ready;
+  ready.model = compile(input.spec);
+  ready.trace = std::make_shared<const Trace>(input.trace);
+  ready.options = input.options;
+  ready.options.seed = options.seed;
+  ready.options.progress = options.progress;
+  return fedsim::run(ready);
 }
 
 }  // namespace
@@ -181,21 +206,15 @@ VerifyRow verify_run(const std::filesystem::path& scenario, const std::filesyste
                      const VerifyOptions& options) {
   VerifyRow out = named_row(run);
   const ComparedRun recorded = read_recorded_run(run);
+  const StagedScenario staged(scenario, run, options.driven);
   ComparedRun simulated;
   try {
-    const StagedScenario staged(scenario, run, options.driven);
-    const RecordedScenario input = read_scenario(staged.folder());
-    Scenario ready;
-    ready.model = compile(input.spec);
-    ready.trace = std::make_shared<const Trace>(input.trace);
-    ready.options = input.options;
-    ready.options.seed = options.seed;
-    ready.options.progress = options.progress;
-    simulated = from_result(fedsim::run(ready));
+    simulated = from_result(simulate(staged.folder(), options));
   } catch (const InputError& e) {
-    return not_simulated(recorded, std::move(out), e);
+    const std::string why = errors_text(e, staged.folder().string(), scenario.string());
+    return not_simulated(recorded, std::move(out), why);
   } catch (const InternalError& e) {
-    return not_simulated(recorded, std::move(out), e);
+    return not_simulated(recorded, std::move(out), e.what());
   }
   compare_runs(recorded, simulated, options.tolerance, out);
   return out;

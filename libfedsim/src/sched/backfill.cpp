@@ -62,6 +62,20 @@ bool fits(const PassView& v, const Demand& d, BitSpan open) {
   return select_nodes(v.model, v.own().pool, d, open, s.select, s.shares);
 }
 
+/// The window over the next group doubles, or grows by bf_window_linear, until it holds the next job's end.
+void next_window(const PassView& v, const BackfillSettings& set, std::size_t next, std::int64_t& window,
+                 std::int64_t& limit) {
+  if (set.exact) return;
+  const std::vector<RunningEntry>& running = v.own().running;
+  const std::int64_t base = limit - window;
+  const std::int64_t linear = v.model.scheduler.bf_window_linear_s;
+  do {
+    window = linear > 0 ? window + linear : window * 2;
+    limit = base + window;
+  } while (next < running.size() && running[next].end_s != INT64_MAX &&
+           expected_end(v, running[next]) > limit);
+}
+
 /// Takes running jobs of one group away, from `i` on; true when there were any. `last_end`: their last end.
 bool release_group(const PassView& v, const BackfillSettings& set, BitSpan open, std::size_t& i,
                    std::int64_t& limit, std::int64_t& last_end) {
@@ -82,9 +96,48 @@ bool release_group(const PassView& v, const BackfillSettings& set, BitSpan open,
   return removed > 0;
 }
 
+/// will_run() on a pool of unit nodes: counts decide, so nothing is taken away and put back.
+std::int64_t will_run_units(const PassView& v, const BackfillSettings& set, const Demand& d, BitSpan open) {
+  PassScratch& s = v.scratch;
+  const ClusterState& own = v.own();
+  const std::size_t need = d.min_cpus;
+  Bitmap& cand = s.candidates;
+  cand.assign(open.begin(), open.end());
+  and_into(cand, own.pool.with_free_cpus());
+  std::size_t n = count_bits(cand);
+  std::int64_t start = n >= need ? v.now_s : INT64_MAX;
+  std::int64_t window = 30;
+  std::int64_t limit = 0;
+  for (std::size_t i = 0; start == INT64_MAX && i < own.running.size();) {
+    std::int64_t last_end = 0;
+    std::size_t removed = 0;
+    for (; i < own.running.size(); ++i) {
+      const Bitmap& nodes = v.state.slots[own.running[i].slot].nodes;
+      std::size_t gained = 0;
+      for (std::size_t w = 0; w < open.size(); ++w) {
+        gained += static_cast<std::size_t>(std::popcount(open[w] & nodes[w]));
+      }
+      if (gained == 0) continue;
+      const std::int64_t end = expected_end(v, own.running[i]);
+      if (set.exact && removed == 0) limit = end;
+      if (limit == 0) limit = (end / 30 + 1) * 30 + 30;
+      if (removed > 200 || (removed > 0 && end > limit)) break;
+      for (std::size_t w = 0; w < open.size(); ++w) cand[w] |= open[w] & nodes[w];
+      n += gained;
+      last_end = end;
+      ++removed;
+    }
+    if (removed > 0 && n >= need) start = last_end;
+    next_window(v, set, i, window, limit);
+  }
+  if (start != INT64_MAX) select_units(d.min_cpus, cand, s.select, s.shares);
+  return start;
+}
+
 /// Expected start on `open`, nodes in scratch.shares; INT64_MAX: not even with every job gone.
 /// Groups of running jobs are taken away by growing windows (semantics 5.5 point 3), then put back.
 std::int64_t will_run(const PassView& v, const BackfillSettings& set, const Demand& d, BitSpan open) {
+  if (v.model.unit_nodes && d.simple_units) return will_run_units(v, set, d, open);
   if (fits(v, d, open)) return v.now_s;
   ClusterState& own = v.own();
   v.scratch.taken_away.clear();
@@ -94,14 +147,7 @@ std::int64_t will_run(const PassView& v, const BackfillSettings& set, const Dema
   std::int64_t start = INT64_MAX;
   for (std::size_t i = 0; start == INT64_MAX && release_group(v, set, open, i, limit, last_end);) {
     if (fits(v, d, open)) start = last_end;
-    if (set.exact) continue;
-    const std::int64_t base = limit - window;
-    const std::int64_t linear = v.model.scheduler.bf_window_linear_s;
-    do {
-      window = linear > 0 ? window + linear : window * 2;
-      limit = base + window;
-    } while (i < own.running.size() && own.running[i].end_s != INT64_MAX &&
-             expected_end(v, own.running[i]) > limit);
+    next_window(v, set, i, window, limit);
   }
   for (auto it = v.scratch.taken_away.rbegin(); it != v.scratch.taken_away.rend(); ++it) {
     own.pool.acquire(v.state.slots[*it].shares);
@@ -217,6 +263,31 @@ bool runnable(const PassView& v, const QueueEntry& e) {
   return partition_limit(v.partition(e), v.demand(e), v.limit_s(e)) == Reason::none;
 }
 
+/// Number of leading queue entries after which no job could start now even without any plan: their
+/// reservations would decide nothing. Monotone counts only, so that nothing startable is cut off.
+std::size_t last_startable(const PassView& v) {
+  const ClusterState& own = v.own();
+  const Bitmap& up = own.pool.usable();
+  std::vector<std::uint8_t>& could = v.scratch.could_start;  // by demand: 0 unknown, 1 no, 2 yes
+  could.assign(v.demands.size(), 0);
+  for (std::size_t i = own.queue.size(); i > 0; --i) {
+    const QueueEntry& e = own.queue[i - 1];
+    std::uint8_t& answer = could[e.demand];
+    if (answer == 0) {
+      const Demand& d = v.demand(e);
+      const std::size_t need = d.simple_units && v.model.unit_nodes ? d.min_cpus : d.min_nodes;
+      answer = usable_nodes(v, d, up, need) >= need ? 2 : 1;
+    }
+    if (answer == 2 && runnable(v, e)) return i;
+  }
+  return 0;
+}
+
+bool any_runnable(const PassView& v) {
+  const std::vector<QueueEntry>& queue = v.own().queue;
+  return std::any_of(queue.begin(), queue.end(), [&](const QueueEntry& e) { return runnable(v, e); });
+}
+
 }  // namespace
 
 PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
@@ -228,7 +299,8 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
   Counters counters{{}, std::vector<int>(p.bf_max_job_part > 0 ? v.model.partitions.size() : 0, 0)};
   int tested = 0;
   int started = 0;
-  for (std::size_t i = 0; i < own.queue.size(); ++i) {
+  const std::size_t last = last_startable(v);
+  for (std::size_t i = 0; i < last; ++i) {
     const QueueEntry e = own.queue[i];
     if (!runnable(v, e) || counters.over(v, e)) continue;
     if (tested++ >= set.max_job_test) break;
@@ -241,6 +313,7 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
     }
     if (plan.size() >= set.max_slices) break;
   }
+  if (tested == 0) tested = any_runnable(v) ? 1 : 0;
   return {true, cycle.lock_denied, tested};
 }
 

@@ -37,7 +37,8 @@ struct PassScratch {
   std::vector<std::int64_t> slice_begin;        ///< backfill plan: slices in order of time
   std::vector<std::uint32_t> slice_rows;        ///< row of each slice in slice_words
   std::vector<std::uint64_t> slice_words;
-  std::vector<std::uint32_t> order;
+  std::vector<std::uint8_t> could_start;
+  Bitmap candidates;
 };
 
 /// One pass's view of its cluster.

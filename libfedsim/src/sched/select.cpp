@@ -274,6 +274,11 @@ std::uint32_t usable_cpus(const ClusterModel& model, const NodePool& pool, const
 
 bool select_nodes(const ClusterModel& model, const NodePool& pool, const Demand& d, BitSpan candidates,
                   SelectScratch& s, std::vector<NodeShare>& shares) {
+  if (model.unit_nodes && d.simple_units) {
+    s.unit_open.assign(candidates.begin(), candidates.end());
+    and_into(s.unit_open, pool.with_free_cpus());
+    return select_units(d.min_cpus, s.unit_open, s, shares);
+  }
   collect(model, pool, d, candidates, s);
   if (s.candidates.size() < d.min_nodes) return false;
   s.chosen.clear();

@@ -118,6 +118,7 @@ void start_loops(const Controller& c) {
 }
 
 void note_update(const Controller& c) {
+  c.own().changed_for_backfill = true;
   c.own().last_update_s = floor_seconds(c.state.now);
   if (looped(c)) schedule_backfill(c);
 }
@@ -125,6 +126,7 @@ void note_update(const Controller& c) {
 void request_pass(const Controller& c) {
   ClusterState& own = c.own();
   own.changed_for_main = true;
+  own.changed_for_backfill = true;
   own.last_update_s = floor_seconds(c.state.now);
   if (c.options.fidelity == Fidelity::ideal) {
     c.state.dirty.add(c.cluster);

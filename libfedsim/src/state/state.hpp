@@ -45,6 +45,7 @@ struct RecordLive {
 struct LiveAllocation {
   std::uint32_t record = kNoIndex;
   std::vector<NodeShare> shares;
+  Bitmap nodes;                       ///< of `shares`; kept for pools of unit nodes only
 };
 
 /// Pending record in scheduling order.
@@ -84,6 +85,8 @@ struct ClusterState {
   std::int64_t last_update_s = 0;     ///< last change of a job or node
   std::int64_t next_eligible_s = INT64_MAX;  ///< earliest begin time of a queued record, when in the future
   bool changed_for_main = true;       ///< something that may let a job start since the last full look
+  bool changed_for_backfill = true;   ///< anything at all since the last cycle
+  bool backfill_tested = false;       ///< the last cycle found jobs to test
   std::uint32_t bf_generation = 0;
   SimTime bf_at = kNoTime;
 };

@@ -102,7 +102,9 @@ std::string format_civil(std::int64_t seconds) {
 
 std::optional<WrittenTime> parse_written_time(std::string_view text) {
   if (text.size() >= 9 && text.size() <= 11 && std::all_of(text.begin(), text.end(), is_digit)) {
-    return WrittenTime{*parse_int(text), 0};
+    const std::int64_t seconds = *parse_int(text);
+    if (seconds >= kLastInstant) return std::nullopt;
+    return WrittenTime{seconds, 0};
   }
   CivilTime t;
   const bool shape = text.size() >= 19 && text[4] == '-' && text[7] == '-' &&
@@ -114,7 +116,7 @@ std::optional<WrittenTime> parse_written_time(std::string_view text) {
   t.hour = fixed_number(text, 11, 2);
   t.minute = fixed_number(text, 14, 2);
   t.second = fixed_number(text, 17, 2);
-  const bool valid = t.year >= 0 && t.month >= 1 && t.month <= 12 && t.day >= 1 && t.day <= 31 &&
+  const bool valid = t.year >= 1902 && t.year < 2200 && t.month >= 1 && t.month <= 12 && t.day >= 1 && t.day <= 31 &&
                      t.hour >= 0 && t.hour <= 23 && t.minute >= 0 && t.minute <= 59 &&
                      t.second >= 0 && t.second <= 60;
   if (!valid) return std::nullopt;

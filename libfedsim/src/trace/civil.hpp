@@ -17,13 +17,17 @@ std::int64_t civil_seconds(const CivilTime& t);
 /// "2026-03-01T08:00:00".
 std::string format_civil(std::int64_t seconds);
 
+/// Instants and lengths that simulated time (int64 nanoseconds, to the year 2262) surely holds.
+inline constexpr std::int64_t kLastInstant = 7'258'118'400;  ///< 2200-01-01
+inline constexpr std::int64_t kLongestSeconds = 1'000'000'000;  ///< about 31 years
+
 /// A time as a trace writes it: seconds since 1970, or local seconds that need a zone.
 struct WrittenTime {
   std::int64_t seconds = 0;        ///< local clock reading, as if UTC
   std::optional<int> offset_s;     ///< offset from UTC, when the text has one
 };
 /// "2026-03-01T08:00:00[.fff][Z|+01:00|+0100]", also with a blank for T; or 9 to 11 digits of Unix
-/// time (offset 0). nullopt when it is none of these.
+/// time (offset 0). nullopt when it is none of these or not in 1902 to 2199.
 std::optional<WrittenTime> parse_written_time(std::string_view text);
 
 /// A zone: a fixed offset or the transitions of an IANA zone.

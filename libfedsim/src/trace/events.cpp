@@ -4,9 +4,11 @@
 #include "trace/events.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/text.hpp"
+#include "trace/civil.hpp"
 
 namespace fedsim {
 namespace {
@@ -40,8 +42,8 @@ class EventReader {
     int number = 0;
     for (const auto& event : events) {
       where_ = "event " + std::to_string(++number);
-      if (!event.is_object() || !event.contains("t") || !event["t"].is_number()) {
-        error("C063", where_ + ": no time t");
+      if (!event.is_object() || !is_seconds(event, "t")) {
+        error("C063", where_ + ": no time t (seconds from t0)");
         continue;
       }
       at_ = trace_.t0 + seconds_to_duration(event["t"].get<double>());
@@ -62,6 +64,11 @@ class EventReader {
         {Severity::error, code, file_, 0, std::move(message), std::move(hint)});
   }
 
+  static bool is_seconds(const nlohmann::json& event, const char* key) {
+    return event.contains(key) && event[key].is_number() &&
+           std::abs(event[key].get<double>()) <= static_cast<double>(kLongestSeconds);
+  }
+
   static Words words_of(const nlohmann::json& event, const char* key) {
     Words words;
     if (!event.contains(key) || !event[key].is_array()) return words;
@@ -79,7 +86,7 @@ class EventReader {
       d.message = "submission " + label + ": " + d.message;
       diagnostics_.push_back(std::move(d));
     }
-    if (!event.contains("run") || !event["run"].is_number()) {
+    if (!is_seconds(event, "run") || event["run"].get<double>() < 0) {
       return error("C063", "submission " + label + ": no run time (run, seconds)");
     }
     JobSpec job = parsed.job;

@@ -71,7 +71,7 @@ std::string show_inventory(const Input& input) {
     if (trim(line).empty()) continue;
     const std::vector<std::string> cells = split(trim(line), '|');
     if (names.empty()) {
-      names = cells;
+      if (is_inventory(trim(line))) names = cells;  // what stands above the header is talk
       continue;
     }
     ++rows;

@@ -62,7 +62,7 @@ bool plausible(std::string_view column, std::string_view value) {
     return value == "Unknown" || value == "None" || parse_written_time(value).has_value();
   }
   if (is_one_of(column, kDurations)) {
-    return value == "INVALID" || parse_elapsed(value).has_value();
+    return value == "INVALID" || parse_elapsed(value, 1e18).has_value();
   }
   if (is_one_of(column, kCounts)) return parse_count(value).has_value();
   if (is_one_of(column, kTres)) return value.find('=') != std::string_view::npos;

@@ -40,8 +40,14 @@ std::string text(const json& value) {
 
 std::optional<Instant> instant(const json& value) {
   const auto epoch = number(value);
-  if (!epoch || *epoch <= 0) return std::nullopt;
+  if (!epoch || *epoch <= 0 || *epoch >= kLastInstant) return std::nullopt;
   return Instant{*epoch, *epoch};
+}
+
+std::optional<double> length(const json& value) {
+  const auto seconds = number(value);
+  if (!seconds || *seconds > kLongestSeconds) return std::nullopt;
+  return static_cast<double>(*seconds);
 }
 
 // The list in sacct's text form, so that one function knows the rules.
@@ -109,8 +115,8 @@ void read_times(const json& job, Record& record) {
   record.eligible = instant(at(time, "eligible"));
   record.start = instant(at(time, "start"));
   record.end = instant(at(time, "end"));
-  if (const auto n = number(at(time, "elapsed"))) record.elapsed_s = static_cast<double>(*n);
-  if (const auto n = number(at(time, "suspended"))) record.suspended_s = static_cast<double>(*n);
+  record.elapsed_s = length(at(time, "elapsed"));
+  record.suspended_s = length(at(time, "suspended"));
   const json& total = at(time, "total");
   if (total.is_object()) {
     record.cpu_used_s = static_cast<double>(number(at(total, "seconds")).value_or(0)) +
@@ -121,7 +127,7 @@ void read_times(const json& job, Record& record) {
     record.limit = LimitKind::unlimited;
   } else if (const auto minutes = number(limit)) {
     record.limit = LimitKind::seconds;
-    record.limit_s = static_cast<double>(*minutes) * 60;
+    record.limit_s = std::min(static_cast<double>(*minutes) * 60, 1.0 * kLongestSeconds);
   }
 }
 

@@ -31,7 +31,8 @@ Tres gres_per_node(std::string_view text, std::int64_t nodes) {
     const std::vector<std::string> parts = split(entry, ':');
     if (parts[0] != "gpu" && parts[0] != "gres/gpu") continue;
     const auto count = parts.size() > 1 ? parse_int(parts.back()) : std::nullopt;
-    const std::int64_t n = count.value_or(1) * std::max<std::int64_t>(nodes, 1);
+    if (count && (*count < 0 || *count > 1'000'000)) continue;
+    const std::int64_t n = count.value_or(1) * std::clamp<std::int64_t>(nodes, 1, 1'000'000);
     const std::size_t typed = count ? 3 : 2;
     tres.gpus += n;
     tres.gpu_types[parts.size() >= typed ? parts[1] : ""] += n;
@@ -136,10 +137,10 @@ class RecordParser {
     record.priority = parse_int(get(kPriority));
   }
 
-  std::optional<double> seconds(Column column) {
+  std::optional<double> seconds(Column column, double most = kLongestSeconds) {
     const std::string_view text = get(column);
     if (no_value(text) || text == "INVALID") return std::nullopt;
-    const auto value = parse_elapsed(text);
+    const auto value = parse_elapsed(text, most);
     if (!value) warn("can't read a length of time: \"" + std::string(text.substr(0, 40)) + "\"");
     return value;
   }
@@ -148,8 +149,8 @@ class RecordParser {
     record.elapsed_s = seconds(kElapsedRaw);
     if (!record.elapsed_s) record.elapsed_s = seconds(kElapsed);
     record.suspended_s = seconds(kSuspended);
-    record.cpu_used_s = seconds(kTotalCpu);
-    record.cpu_alloc_s = seconds(kCpuTimeRaw);
+    record.cpu_used_s = seconds(kTotalCpu, 1e18);
+    record.cpu_alloc_s = seconds(kCpuTimeRaw, 1e18);
   }
 
   // Every reading of a written time: one, or two in the hour after a clock was set back.
@@ -223,9 +224,10 @@ class RecordParser {
       record.limit = LimitKind::unlimited;
     } else if (iequals(text, "Partition_Limit")) {
       record.limit = LimitKind::partition;
-    } else if (const auto value = parse_elapsed(text); value && *value >= 0) {
+    } else if (const auto value = parse_elapsed(text, kLongestSeconds);
+               value && *value >= 0) {
       record.limit = LimitKind::seconds;
-      record.limit_s = raw ? *value * 60 : *value;
+      record.limit_s = std::min(raw ? *value * 60 : *value, 1.0 * kLongestSeconds);
     } else {
       warn("can't read time limit \"" + std::string(text.substr(0, 40)) + "\"");
     }

@@ -3,10 +3,12 @@
 #include "fedsim/scenario.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "fedsim/slurm_conf.hpp"
+#include "trace/civil.hpp"
 #include "trace/events.hpp"
 #include "trace/input.hpp"
 #include "trace/setup.hpp"
@@ -28,6 +30,10 @@ json parse_json_file(const fs::path& file) {
     throw InputError({Severity::error, "C060", input.name, static_cast<int>(newlines) + 1,
                       "not JSON: " + std::string(e.what()), ""});
   }
+}
+
+bool in_range(double seconds) {
+  return std::abs(seconds) <= static_cast<double>(kLongestSeconds);
 }
 
 class ScenarioReader {
@@ -79,7 +85,9 @@ class ScenarioReader {
       return;
     }
     const json meta = parse_json_file(file);
-    out_.trace.t0 = from_unix_seconds(meta.value("t0_epoch", std::int64_t{0}));
+    const auto t0 = meta.value("t0_epoch", std::int64_t{0});
+    if (t0 < 0 || t0 >= kLastInstant) return error("C060", "meta.json: t0_epoch is no Unix time");
+    out_.trace.t0 = from_unix_seconds(t0);
     const std::string version = meta.value("version", "");
     const std::size_t digit = version.find_first_of("0123456789");
     if (digit != std::string::npos) {
@@ -90,7 +98,7 @@ class ScenarioReader {
     }
     if (!meta.contains("slurmctld_start") || !meta["slurmctld_start"].is_object()) return;
     for (const auto& [name, offset] : meta["slurmctld_start"].items()) {
-      if (!offset.is_number()) continue;
+      if (!offset.is_number() || !in_range(offset.get<double>())) continue;
       starts_[name] = out_.trace.t0 + seconds_to_duration(offset.get<double>());
     }
   }
@@ -144,6 +152,7 @@ class ScenarioReader {
     if (!scenario.contains("end") || !scenario["end"].is_object()) return;
     const json& end = scenario["end"];
     if (!end.contains("max") || !end["max"].is_number()) return;
+    if (!in_range(end["max"].get<double>())) return error("C063", "end.max is out of range");
     out_.options.horizon = out_.trace.t0 + seconds_to_duration(end["max"].get<double>());
   }
 
@@ -158,8 +167,8 @@ class ScenarioReader {
       const std::vector<std::string> cells = split(line, ',');
       const auto t = parse_double(cells[0]);
       DrivenPass pass;
-      const bool kind = cells.size() == 3 && pass_kind(cells[2], pass.kind);
-      if (!t || !kind) {
+      const bool kind = t && in_range(*t) && cells.size() == 3 && pass_kind(cells[2], pass.kind);
+      if (!kind) {
         found_.push_back({Severity::error, "C066", file.string(), number,
                           "not t,cluster,pass with pass = main, full or backfill", ""});
         continue;

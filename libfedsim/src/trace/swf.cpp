@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "trace/civil.hpp"
 #include "trace/readers.hpp"
 
 namespace fedsim {
@@ -118,6 +119,12 @@ namespace {
 
 using swf::Line;
 
+// Unix time of the log's second 0; an absurd header counts as none.
+std::int64_t start_time_of(const swf::Scanner& scanner) {
+  const std::int64_t seconds = scanner.header_number("UnixStartTime");
+  return seconds < kLastInstant - 3 * kLongestSeconds ? seconds : 0;
+}
+
 // One kind of oddity: how often, and where first.
 struct Tally {
   std::size_t count = 0;
@@ -131,6 +138,9 @@ enum class Fate { runs, cancelled_in_queue, no_size, never_ran, unreadable };
 
 Fate fate_of(const Line& line) {
   if (!line.readable || line.fields < swf::kAllocated + 1) return Fate::unreadable;
+  for (const swf::Field f : {swf::kSubmit, swf::kWait, swf::kRun, swf::kRequestedTime}) {
+    if (line.value[f] > kLongestSeconds) return Fate::unreadable;
+  }
   if (line.value[swf::kRequested] <= 0 && line.value[swf::kAllocated] <= 0) return Fate::no_size;
   const std::int64_t run = line.value[swf::kRun];
   if (line.value[swf::kStatus] == 5 && run <= 0) {
@@ -184,7 +194,7 @@ class SwfBuilder {
                             std::to_string(missing_submit_.count) + " jobs",
                         "a replay needs field 2; SWF marks unknown values with -1"});
     }
-    warn(unreadable_, "lines are not SWF (fewer than 5 numbers, or no numbers): left out");
+    warn(unreadable_, "lines are not SWF (fewer than 5 numbers, no numbers, or absurd ones): left out");
     warn(no_size_, "jobs without processors (fields 5 and 8): left out");
     warn(never_ran_, "jobs without a run time (field 4) that were not cancelled in the queue at a "
                      "known time: left out");
@@ -246,7 +256,7 @@ Trace read_swf_text(const Input& input, const ReadOptions& options) {
   SwfBuilder builder(trace, input, options);
   Line line;
   bool more = scanner.next(line);  // the header is known once the first data line is
-  const std::int64_t start_time = scanner.header_number("UnixStartTime");
+  const std::int64_t start_time = start_time_of(scanner);
   trace.t0 = from_unix_seconds(start_time);
   for (; more; more = scanner.next(line)) builder.add(line, start_time);
   builder.finish();
@@ -307,7 +317,7 @@ std::string show_swf(const Input& input, const ReadOptions& options, const Norma
   std::size_t ran = 0;
   std::size_t broken = 0;
   bool more = scanner.next(line);
-  const std::int64_t start_time = scanner.header_number("UnixStartTime");
+  const std::int64_t start_time = start_time_of(scanner);
   for (; more; more = scanner.next(line)) {
     const Fate fate = fate_of(line);
     if (fate == Fate::unreadable) {

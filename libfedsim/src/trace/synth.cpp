@@ -8,6 +8,7 @@
 
 #include "base/rng.hpp"
 #include "fedsim/trace.hpp"
+#include "trace/civil.hpp"
 
 namespace fedsim {
 namespace {
@@ -22,6 +23,11 @@ constexpr std::array<double, 24> kHourOfDay = {0.40, 0.35, 0.30, 0.30, 0.30, 0.3
 }
 
 void validate(const SynthOptions& o) {
+  const double span_s = o.mean_interarrival_s * static_cast<double>(o.jobs) * 2;
+  const double start_s = static_cast<double>(floor_seconds(o.start));
+  if (!(start_s >= 0 && start_s + span_s + o.runtime_max_s * o.limit_over_max < kLastInstant)) {
+    refuse("start, mean_interarrival_s, runtime_max_s", "times must lie in 1970 to 2199");
+  }
   if (!(o.mean_interarrival_s > 0)) refuse("mean_interarrival_s", "must be above 0");
   if (!(o.runtime_median_s > 0)) refuse("runtime_median_s", "must be above 0");
   if (!(o.runtime_sigma >= 0)) refuse("runtime_sigma", "must not be negative");

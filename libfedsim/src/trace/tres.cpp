@@ -2,7 +2,6 @@
 #include "trace/tres.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/text.hpp"
 
@@ -11,6 +10,15 @@ namespace {
 
 // Flag bit of old accounting: memory per CPU stored in the top bit of a 32-bit number.
 constexpr double kMemPerCpuBit = 2147483648.0;
+
+// More of anything is a damaged field; sums of such counts stay far from overflow.
+constexpr double kMostCount = 1e15;
+
+std::optional<std::int64_t> tres_count(std::string_view text) {
+  const auto count = parse_count(text);
+  if (!count || static_cast<double>(*count) > kMostCount) return std::nullopt;
+  return count;
+}
 
 void add_gpu(Tres& tres, std::string_view key, std::int64_t count,
              std::optional<std::int64_t>& total) {
@@ -40,7 +48,7 @@ std::optional<double> parse_memory_decimal(std::string_view text) {
     }
   }
   const auto value = parse_double(text);
-  if (!value || *value < 0 || !std::isfinite(*value)) return std::nullopt;
+  if (!value || !(*value >= 0) || *value * factor > kMostCount) return std::nullopt;
   return *value * factor;
 }
 
@@ -57,7 +65,7 @@ Tres parse_tres(std::string_view text) {
     }
     const std::string_view key = std::string_view(entry).substr(0, equals);
     const std::string_view value = std::string_view(entry).substr(equals + 1);
-    const auto count = parse_count(value);
+    const auto count = tres_count(value);
     if (key == "cpu") tres.cpu = count;
     else if (key == "node") tres.node = count;
     else if (key == "billing") tres.billing = count;
@@ -90,7 +98,7 @@ std::optional<MemoryRequest> parse_req_mem(std::string_view text) {
   return request;
 }
 
-std::optional<double> parse_elapsed(std::string_view text) {
+std::optional<double> parse_elapsed(std::string_view text, double most) {
   text = trim(text);
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -110,6 +118,7 @@ std::optional<double> parse_elapsed(std::string_view text) {
     seconds = seconds * 60 + *value;
   }
   seconds += days * 86400;
+  if (!(seconds <= most)) return std::nullopt;
   return negative ? -seconds : seconds;
 }
 

@@ -35,8 +35,9 @@ std::optional<MemoryRequest> parse_req_mem(std::string_view text);
 /// Memory with unit K, M, G, T or P, decimals allowed; MiB when there is no unit.
 std::optional<double> parse_memory_decimal(std::string_view text);
 
-/// "[D-]HH:MM:SS[.fff]", "MM:SS[.fff]" or plain seconds; a leading minus is kept. Seconds.
-std::optional<double> parse_elapsed(std::string_view text);
+/// "[D-]HH:MM:SS[.fff]", "MM:SS[.fff]" or plain seconds; a leading minus is kept. Seconds; nullopt
+/// above `most` (CPU seconds of a large job are more than any clock shows).
+std::optional<double> parse_elapsed(std::string_view text, double most);
 
 /// True for a state that sacct prints (base word).
 bool is_known_state(std::string_view word);
