@@ -56,17 +56,23 @@ FederationSpec federation_of(const PlanOptions& o) {
   for (const std::string& m : o.machines) spec.clusters.push_back(machine_of(m));
   spec.federated = spec.clusters.size() > 1;
   if (spec.clusters.empty()) {
-    throw usage("no cluster to plan for", "give --cluster NAME=CONFDIR or --machine NAME=NODESxGPUS");
+    throw usage("no cluster to plan for",
+                "give --cluster NAME=CONFDIR or --machine NAME=NODESxGPUS");
   }
   return spec;
 }
 
 nlohmann::ordered_json to_json(const FitReport& r) {
-  nlohmann::ordered_json j{{"requested", r.requested},   {"fleet_gpus", r.fleet_gpus},
-                           {"max_domain", r.max_domain}, {"largest_free_block", r.largest_free_block},
-                           {"shortfall", r.shortfall},   {"feasible", r.feasible},
-                           {"code", r.code},             {"eligible", r.eligible},
-                           {"schedulable_now", r.schedulable_now}, {"guaranteed", r.guaranteed}};
+  nlohmann::ordered_json j{{"requested", r.requested},
+                           {"fleet_gpus", r.fleet_gpus},
+                           {"max_domain", r.max_domain},
+                           {"largest_free_block", r.largest_free_block},
+                           {"shortfall", r.shortfall},
+                           {"feasible", r.feasible},
+                           {"code", r.code},
+                           {"eligible", r.eligible},
+                           {"schedulable_now", r.schedulable_now},
+                           {"guaranteed", r.guaranteed}};
   for (const DestinationFit& d : r.destinations) {
     j["destinations"].push_back({{"cluster", d.cluster},
                                  {"gpus", d.gpus},
@@ -79,22 +85,26 @@ nlohmann::ordered_json to_json(const FitReport& r) {
 }
 
 void print_text(const FitReport& r, const std::string& advice) {
-  std::printf("requested %lld GPUs in one job; fleet %lld, largest domain %lld (a ceiling, not a promise)\n",
-              static_cast<long long>(r.requested), static_cast<long long>(r.fleet_gpus),
-              static_cast<long long>(r.max_domain));
+  std::printf(
+      "requested %lld GPUs in one job; fleet %lld, largest domain %lld (a ceiling, not a "
+      "promise)\n",
+      static_cast<long long>(r.requested), static_cast<long long>(r.fleet_gpus),
+      static_cast<long long>(r.max_domain));
   std::printf("%-16s %6s %6s %9s %9s  %s\n", "CLUSTER", "GPUS", "FREE", "ELIGIBLE", "FITS NOW",
               "REFUSAL AT ORIGIN");
   for (const DestinationFit& d : r.destinations) {
-    std::printf("%-16s %6lld %6lld %9s %9s  %s\n", d.cluster.c_str(), static_cast<long long>(d.gpus),
-                static_cast<long long>(d.free_gpus), d.eligible ? "yes" : "no",
-                d.schedulable_now ? "yes" : "no", d.refusal.c_str());
+    std::printf("%-16s %6lld %6lld %9s %9s  %s\n", d.cluster.c_str(),
+                static_cast<long long>(d.gpus), static_cast<long long>(d.free_gpus),
+                d.eligible ? "yes" : "no", d.schedulable_now ? "yes" : "no", d.refusal.c_str());
   }
   if (r.feasible) {
-    std::printf("feasible on %zu of %zu clusters; GPUs outside: state not established by this plan\n",
-                r.eligible, r.destinations.size());
+    std::printf(
+        "feasible on %zu of %zu clusters; GPUs outside: state not established by this plan\n",
+        r.eligible, r.destinations.size());
   } else {
-    std::printf("infeasible: %s, shortfall %lld. GPUs of several clusters never add up for one job.\n",
-                r.code.c_str(), static_cast<long long>(r.shortfall));
+    std::printf(
+        "infeasible: %s, shortfall %lld. GPUs of several clusters never add up for one job.\n",
+        r.code.c_str(), static_cast<long long>(r.shortfall));
   }
   if (!advice.empty()) std::printf("remedy: %s\n", advice.c_str());
 }
@@ -130,14 +140,18 @@ void add_plan(CLI::App& root, Context& context) {
   CLI::App* command = root.add_subcommand("plan", "Which clusters can hold one job of N GPUs");
   command->add_option("portfolio", options->portfolio, "Portfolio file (later versions)");
   command->add_option("--cluster", options->clusters, "NAME=CONFDIR, a cluster's configuration");
-  command->add_option("--machine", options->machines, "NAME=NODESxGPUS[:TYPE], a cluster of equal nodes");
+  command->add_option("--machine", options->machines,
+                      "NAME=NODESxGPUS[:TYPE], a cluster of equal nodes");
   command->add_option("--gpus", options->gpus, "GPUs that the job needs together");
-  command->add_option("--nodes,-N", options->nodes, "Nodes of the job; not given: as many as needed");
+  command->add_option("--nodes,-N", options->nodes,
+                      "Nodes of the job; not given: as many as needed");
   command->add_option("--ntasks,-n", options->tasks, "Tasks of the job");
-  command->add_option("--origin", options->origin, "Cluster the job is submitted at (default: the first)");
+  command->add_option("--origin", options->origin,
+                      "Cluster the job is submitted at (default: the first)");
   add_format(*command, options->format, {"text", "json"});
-  command->footer("Exit code 3 when no cluster can ever hold the job.\n"
-                  "  fedsim plan --machine a=1x8 --machine b=1x8 --gpus 12");
+  command->footer(
+      "Exit code 3 when no cluster can ever hold the job.\n"
+      "  fedsim plan --machine a=1x8 --machine b=1x8 --gpus 12");
   command->callback([options, &context] { plan(*options, context); });
 }
 

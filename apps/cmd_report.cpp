@@ -248,8 +248,12 @@ std::string page(const fs::path& folder, std::size_t jobs_shown) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
       escaped(name) + " - fedsim report</title>\n<style>" + kStyle +
       "</style>\n</head>\n<body>\n<h1>" + escaped(name) + "</h1>\n";
-  out += "<p class=\"soft\">What fedsim " + escaped(text_of(manifest, "fedsim")) +
-         " simulated; a statement about the model below, not about a machine.</p>\n";
+  const auto said = [&manifest](const char* key) { return escaped(text_of(manifest, key)); };
+  out += "<p class=\"soft\">Simulated by fedsim " + said("fedsim") + ", fidelity " +
+         said("fidelity") + ", seed " + said("seed") +
+         ": a statement about the model described under <a href=\"#inputs\">what went in</a>, "
+         "not about a machine.</p>\n<p><code>" +
+         said("command") + "</code></p>\n";
   out += "<h2>Populations</h2>\n" + populations_section(summary);
   out += "<h2>Waiting and use</h2>\n" + waits_section(summary);
   const fs::path picture = folder / "timeline.svg";
@@ -259,7 +263,7 @@ std::string page(const fs::path& folder, std::size_t jobs_shown) {
   out += "<h2>Jobs</h2>\n<p class=\"soft\">Times are " +
          std::string(text_of(manifest, "times") == "relative" ? "seconds since t0" : "UTC") +
          "; wait is in seconds.</p>\n" + jobs_section(folder, jobs_shown);
-  out += "<h2>What went in</h2>\n" + head_section(manifest, summary);
+  out += "<h2 id=\"inputs\">What went in</h2>\n" + head_section(manifest, summary);
   out += list_section(manifest, "warnings", "Warnings about the inputs");
   out += list_section(manifest, "simplified", "Parameters that are simplified");
   out += list_section(manifest, "not_modelled", "Parameters that are not modelled");

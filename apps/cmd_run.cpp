@@ -182,6 +182,9 @@ void run_study(const RunFlags& flags, const Context& context) {
   ProgressLine line(context);
   Scenario scenario = study.scenario;
   scenario.options.keep_events = flags.events;
+  // Node lists are for the files; GPU fleets need them to count distinct GPUs.
+  scenario.options.keep_placement =
+      !flags.out.empty() || !flags.timeline.empty() || scenario.model->gpus_n() > 0;
   scenario.options.progress = [&line](const Progress& p) { return line(p); };
   const Result result = run(scenario);
   line.clear();

@@ -45,7 +45,9 @@ bool progress_wanted(const Context& context) {
   return !context.quiet && isatty(STDERR_FILENO) != 0 && std::getenv("CI") == nullptr;
 }
 
-bool interrupted() { return g_interrupted != 0; }
+bool interrupted() {
+  return g_interrupted != 0;
+}
 
 namespace {
 
@@ -59,7 +61,8 @@ int run_command(int argc, char** argv) {
   app.add_flag("--quiet,-q", context.quiet, "No talk on stderr");
   app.add_option("--seed", context.seed, "Seed of every draw; same inputs and seed, same bytes")
       ->capture_default_str();
-  app.add_option("--log", context.log_level, "Log to stderr: trace, debug, info, warning, error, off")
+  app.add_option("--log", context.log_level,
+                 "Log to stderr: trace, debug, info, warning, error, off")
       ->capture_default_str();
   app.parse_complete_callback([&] { set_log_level(parse_log_level(context.log_level)); });
   add_run(app, context);

@@ -6,6 +6,8 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/logs
 failed=0
+# Builds in different folders of the clone share compiled objects where the flags are the same.
+export CCACHE_BASEDIR=$root
 stage_names=()
 stage_times=()
 stage_marks=()

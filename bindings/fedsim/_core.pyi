@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, final
 
 import numpy as np
-import pandas as pd
-import polars as pl
+import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
+import polars as pl  # type: ignore[import-not-found,unused-ignore]
 
 from ._jobs import Job
 

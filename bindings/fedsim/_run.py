@@ -28,7 +28,7 @@ class _Bar:
         self._tqdm: Any = None
         self._drawn = False
         try:
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
         except ImportError:
             return
         self._tqdm = tqdm(total=1.0, unit="trace", bar_format="{l_bar}{bar}| {postfix}")
@@ -76,8 +76,9 @@ def run(
     >>> len(fs.run(fed, [fs.Job("J1", gpus=6, time="2h")], seed=7).jobs)
     1
     """
-    scenario = source
-    if not isinstance(source, Scenario) or trace is not None or options:
+    if isinstance(source, Scenario) and trace is None and not options:
+        scenario = source
+    else:
         scenario = Scenario(source, trace, **options)
     if callable(progress):
         return _run(scenario, progress)

@@ -37,7 +37,7 @@ def timeline(
     if color not in result.jobs.columns:
         raise ValueError(f"color: {color!r} is not a column of jobs: {result.jobs.columns}")
     try:
-        from matplotlib import colormaps, pyplot
+        from matplotlib import colormaps, patches, pyplot
     except ImportError as error:
         raise ImportError("plot.timeline() needs matplotlib (pip install matplotlib)") from error
     if ax is None:
@@ -59,6 +59,6 @@ def timeline(
         ax.broken_barh([(begin, length)], (lane - 0.4, 0.8), color=palette[group[gpu["jobid"]]])
     ax.set_yticks(range(len(lanes)), lanes)
     ax.set_xlabel("hours since the first submission")
-    handles = [pyplot.Rectangle((0, 0), 1, 1, color=palette[name]) for name in names[:20]]
+    handles = [patches.Patch(color=palette[name]) for name in names[:20]]
     ax.legend(handles, names[:20], title=color, loc="upper right")
     return ax

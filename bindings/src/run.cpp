@@ -247,7 +247,7 @@ constexpr const char* kScenarioDoc =
     "    >>> base.replace(seed=8).seed\n    8\n";
 
 constexpr const char* kRunDoc =
-    "_run(scenario, progress)\n--\n\nRuns a Scenario with the GIL released; see fedsim.run().";
+    "_run(scenario, progress=None)\n--\n\nRuns a Scenario with the GIL released; see fedsim.run().";
 
 void bind_scenario_options(py::class_<PyScenario>& c) {
   c.def_property_readonly(

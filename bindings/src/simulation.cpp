@@ -69,11 +69,15 @@ void run_until(PySimulation& s, const py::object& until) {
 }
 
 void run_to_end(PySimulation& s) {
-  constexpr int kPollEvery = 4096;
+  using Clock = std::chrono::steady_clock;
+  constexpr int kLookEvery = 64;  // a clock is read far more cheaply than an event is processed
   const Use use(s);
   const py::gil_scoped_release released;
+  Clock::time_point next = Clock::now();
   for (int n = 1; s.simulation.step(); ++n) {
-    if (n % kPollEvery == 0) poll();
+    if (n % kLookEvery != 0 || Clock::now() < next) continue;
+    poll();
+    next = Clock::now() + std::chrono::milliseconds(50);
   }
 }
 

@@ -1,4 +1,4 @@
-"""Shared by the Python tests: the two-cluster federation, and a skip where the module is not built."""
+"""Shared by the Python tests: two-cluster federations, and a skip where the module is not built."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The package: imports without optional packages, stub equals module, examples run, command starts."""
+"""The package: no optional package needed, stub equals module, examples run, command starts."""
 
 import ast
 import doctest
@@ -97,15 +97,37 @@ def test_mypy(tmp_path):
     )
     (tmp_path / "user.py").write_text(code)
     environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache")]
+
+    def mypy(*what):
+        cache = ["--cache-dir", str(tmp_path / "cache")]
+        argv = [sys.executable, "-m", "mypy", "--strict", *cache, *what]
+        done = subprocess.run(argv, capture_output=True, text=True, env=environment, cwd=tmp_path)
+        return done.returncode, done.stdout + done.stderr
+
+    status, said = mypy("user.py")
+    assert status == 0, said
+    (tmp_path / "wrong.py").write_text("import fedsim as fs\nfs.jobid.encode('a', 1)\n")
+    status, said = mypy("wrong.py")
+    assert status == 1 and "arg-type" in said, said
+    status, said = mypy("-p", "fedsim")
+    assert status == 0, said
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="no mypy")
+def test_stubtest(tmp_path):
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent), "PYTHONPATH": str(PACKAGE.parent)}
+    # pybind11's metaclass, constructors of classes that only functions make, 3.12's __buffer__.
+    classes = "|".join(n for n, c in vars(_core).items() if type(c).__name__ == "pybind11_type")
+    allowed = tmp_path / "allowed.txt"
+    allowed.write_text(rf"fedsim\._core\.({classes})(\.__init__|\.__buffer__)?" + "\n")
     done = subprocess.run(
-        [*mypy, str(tmp_path / "user.py")], capture_output=True, text=True, env=environment
+        [sys.executable, "-m", "mypy.stubtest", "fedsim._core", "--allowlist", str(allowed)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text("import fedsim as fs\nfs.jobid.encode('a', 1)\n")
-    done = subprocess.run([*mypy, str(wrong)], capture_output=True, text=True, env=environment)
-    assert done.returncode == 1 and "arg-type" in done.stdout, done.stdout
 
 
 def _documented():
@@ -166,3 +188,10 @@ def test_command():
     if "not installed" in done.stderr:
         pytest.skip("the command is not built")
     assert done.stdout.strip() == f"fedsim {fs.__version__}"
+
+
+def test_reference_page_names_everything():
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
+    text = page.read_text()
+    missing = [n for n in fs.__all__ if not n.startswith("__") and n not in text]
+    assert missing == []

@@ -102,7 +102,7 @@ LONG_RUN = """
 import sys, fedsim as fs
 spec = fs.machine("m", 8, units=8)
 trace = fs.synth(jobs=1_000_000, max_units=64, mean_interarrival_s=60)
-scenario = fs.Scenario(spec, trace, fidelity="ideal", audit_every=1)
+scenario = fs.Scenario(spec, trace, fidelity="ideal")
 print("ready", flush=True)
 {act}
 print("finished")

@@ -155,7 +155,7 @@ def test_simulation_steps_and_branches(story):
     before = (sim.events, sim.fingerprint, sim.now_ns)
     branch.run_to_end()
     assert (sim.events, sim.fingerprint, sim.now_ns) == before
-    assert branch.events > sim.events and branch.now == 7200
+    assert branch.events > sim.events and 7200 <= branch.now < 7260
     other.run_until(timedelta(days=1))
     sim.run_to_end()
     sim.audit()
@@ -200,7 +200,7 @@ def test_manifest_and_pictures(story):
     result = fs.run(story.replace(seed=9))
     assert result.manifest["seed"] == 9 and result.manifest["fedsim"] == fs.__version__
     assert int(result.manifest["fingerprint"], 16) == result.fingerprint
-    assert result.timeline_svg().lstrip().startswith("<svg") or "<svg" in result.timeline_svg()[:200]
+    assert "<svg" in result.timeline_svg()[:200]
     assert result.timeline_png(400)[:8] == b"\x89PNG\r\n\x1a\n"
 
 

@@ -92,8 +92,8 @@ def test_python_values(result):
 
 
 def test_unknown_column(result):
-    with pytest.raises(KeyError, match="no column 'strat' in table 'records'; did you mean 'start'"):
-        result.records["strat"]
+    with pytest.raises(KeyError, match="no column 'strt' in table 'records'; did you mean 'start'"):
+        result.records["strt"]
 
 
 def test_repr(result):

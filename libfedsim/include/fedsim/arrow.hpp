@@ -62,8 +62,9 @@ struct ArrowArrayStream {
 
 namespace fedsim {
 
-/// Fills `out` with a stream of one record batch that shares the table's memory (truth values are packed
-/// into bits, the only copy). Stream and arrays keep the table alive; the consumer calls release().
+/// Fills `out` with a stream of one record batch that shares the table's memory; truth values are
+/// packed into bits, the only copy. Stream and arrays keep the table alive; the consumer calls
+/// release().
 /// int64 'l', float64 'g', bool 'b', text 'u', time 'tsn:UTC', duration 'tDn'.
 void export_stream(std::shared_ptr<const Table> table, ArrowArrayStream* out);
 

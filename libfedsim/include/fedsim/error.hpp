@@ -26,7 +26,8 @@ struct Diagnostic {
 /// `file:line: severity code: message` and the hint on a second line.
 std::string to_string(const Diagnostic& d);
 
-/// Bad input. Carries every finding, so that one run shows all of them. Exit code 2; ValueError in Python.
+/// Bad input. Carries every finding, so that one run shows all of them. Exit code 2; ValueError in
+/// Python.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(std::vector<Diagnostic> diagnostics);
@@ -55,21 +56,23 @@ class Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A broken invariant: our fault. The run is lost, the process lives. Exit code 1; RuntimeError in Python.
+/// A broken invariant: our fault. The run is lost, the process lives. Exit code 1; RuntimeError in
+/// Python.
 class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-[[noreturn]] void fail_check(const char* file, int line, const char* condition, const std::string& detail);
+[[noreturn]] void fail_check(const char* file, int line, const char* condition,
+                             const std::string& detail);
 
 }  // namespace fedsim
 
 /// Always on. Throws InternalError with file, line, condition and `detail`.
-#define FEDSIM_CHECK(condition, detail)                                            \
-  do {                                                                             \
-    if (!(condition)) [[unlikely]]                                                 \
-      ::fedsim::fail_check(__FILE__, __LINE__, #condition, detail);                \
+#define FEDSIM_CHECK(condition, detail)                             \
+  do {                                                              \
+    if (!(condition)) [[unlikely]]                                  \
+      ::fedsim::fail_check(__FILE__, __LINE__, #condition, detail); \
   } while (false)
 
 /// On in debug, test and fuzz builds only.

@@ -29,13 +29,13 @@ class Id {
   std::uint32_t index_ = kNone;
 };
 
-using ClusterId = Id<struct ClusterTag>;       ///< cluster of the model, 0-based (federation id minus 1)
-using NodeId = Id<struct NodeTag>;             ///< node within its cluster, in slurmctld's node order
-using PartitionId = Id<struct PartitionTag>;   ///< partition within its cluster
-using JobId = Id<struct JobTag>;               ///< submission: index of Trace::jobs and SimState::jobs
-using RecordId = Id<struct RecordTag>;         ///< queue record: one job on one cluster
-using AllocationId = Id<struct AllocationTag>; ///< slot of SimState's allocation table
-using StringId = Id<struct StringTag>;         ///< interned text of a StringTable; 0 is ""
+using ClusterId = Id<struct ClusterTag>;  ///< cluster of the model, 0-based (federation id minus 1)
+using NodeId = Id<struct NodeTag>;        ///< node within its cluster, in slurmctld's node order
+using PartitionId = Id<struct PartitionTag>;  ///< partition within its cluster
+using JobId = Id<struct JobTag>;        ///< submission: index of Trace::jobs and SimState::jobs
+using RecordId = Id<struct RecordTag>;  ///< queue record: one job on one cluster
+using AllocationId = Id<struct AllocationTag>;  ///< slot of SimState's allocation table
+using StringId = Id<struct StringTag>;          ///< interned text of a StringTable; 0 is ""
 
 /// Most clusters a federation may have (MAX_FED_CLUSTERS; federation guide).
 inline constexpr std::size_t kMaxFederationClusters = 63;
@@ -48,7 +48,9 @@ class ClusterSet {
   static constexpr ClusterSet first(std::size_t n) {
     return ClusterSet{n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1};
   }
-  static constexpr ClusterSet only(ClusterId c) { return ClusterSet{std::uint64_t{1} << c.index()}; }
+  static constexpr ClusterSet only(ClusterId c) {
+    return ClusterSet{std::uint64_t{1} << c.index()};
+  }
 
   constexpr bool has(ClusterId c) const { return (bits_ >> c.index()) & 1U; }
   constexpr void add(ClusterId c) { bits_ |= std::uint64_t{1} << c.index(); }
@@ -64,9 +66,15 @@ class ClusterSet {
   }
 
   friend constexpr bool operator==(ClusterSet, ClusterSet) = default;
-  friend constexpr ClusterSet operator&(ClusterSet a, ClusterSet b) { return ClusterSet{a.bits_ & b.bits_}; }
-  friend constexpr ClusterSet operator|(ClusterSet a, ClusterSet b) { return ClusterSet{a.bits_ | b.bits_}; }
-  friend constexpr ClusterSet operator-(ClusterSet a, ClusterSet b) { return ClusterSet{a.bits_ & ~b.bits_}; }
+  friend constexpr ClusterSet operator&(ClusterSet a, ClusterSet b) {
+    return ClusterSet{a.bits_ & b.bits_};
+  }
+  friend constexpr ClusterSet operator|(ClusterSet a, ClusterSet b) {
+    return ClusterSet{a.bits_ | b.bits_};
+  }
+  friend constexpr ClusterSet operator-(ClusterSet a, ClusterSet b) {
+    return ClusterSet{a.bits_ & ~b.bits_};
+  }
 
  private:
   std::uint64_t bits_ = 0;
@@ -83,7 +91,8 @@ struct FederatedJobId {
   friend constexpr bool operator==(FederatedJobId, FederatedJobId) = default;
 };
 
-/// 32-bit job id as Slurm prints it. Throws InputError (C040) when cluster > 63 or local > 67108863.
+/// 32-bit job id as Slurm prints it. Throws InputError (C040) when cluster > 63 or local >
+/// 67108863.
 std::uint32_t encode_job_id(FederatedJobId id);
 
 /// Inverse of encode_job_id(); ids up to 67108863 have cluster 0.
@@ -95,5 +104,7 @@ constexpr FederatedJobId decode_job_id(std::uint32_t id) {
 
 template <class Tag>
 struct std::hash<fedsim::Id<Tag>> {
-  std::size_t operator()(fedsim::Id<Tag> id) const noexcept { return std::hash<std::uint32_t>{}(id.index()); }
+  std::size_t operator()(fedsim::Id<Tag> id) const noexcept {
+    return std::hash<std::uint32_t>{}(id.index());
+  }
 };

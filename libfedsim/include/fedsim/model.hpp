@@ -17,33 +17,33 @@ using GpuTypeId = Id<struct GpuTypeTag>;
 
 /// Nodes that a scheduler cannot tell apart before anything runs.
 struct NodeClass {
-  int cpus = 1;                       ///< schedulable CPUs (threads), core specialisation taken off
+  int cpus = 1;  ///< schedulable CPUs (threads), core specialisation taken off
   int sockets = 1;
   int cores_per_socket = 1;
   int threads_per_core = 1;
-  std::int64_t memory_mib = 1;        ///< RealMemory - MemSpecLimit
+  std::int64_t memory_mib = 1;  ///< RealMemory - MemSpecLimit
   int weight = 1;
-  std::vector<std::uint32_t> features;      ///< ids of ClusterModel::feature_names, sorted
-  std::vector<GpuTypeId> gpu_type_by_index; ///< type of each device
-  std::vector<std::uint64_t> gpu_mask_by_type; ///< devices of each type, indexed by GpuTypeId
-  std::uint64_t gpu_mask = 0;               ///< all devices
-  std::vector<GresSpec> other_gres;         ///< counted gres that are not gpu
+  std::vector<std::uint32_t> features;          ///< ids of ClusterModel::feature_names, sorted
+  std::vector<GpuTypeId> gpu_type_by_index;     ///< type of each device
+  std::vector<std::uint64_t> gpu_mask_by_type;  ///< devices of each type, indexed by GpuTypeId
+  std::uint64_t gpu_mask = 0;                   ///< all devices
+  std::vector<GresSpec> other_gres;             ///< counted gres that are not gpu
 };
 
 struct NodeModel {
   std::string name;
   std::uint32_t node_class = 0;
-  bool usable = true;                 ///< false: down, drained, not responding, invalid registration
+  bool usable = true;  ///< false: down, drained, not responding, invalid registration
   std::string reason;
 };
 
 struct PartitionModel {
   PartitionSpec spec;
-  std::vector<std::uint64_t> nodes;   ///< bitmap over the cluster's nodes
+  std::vector<std::uint64_t> nodes;  ///< bitmap over the cluster's nodes
   std::size_t nodes_n = 0;
   std::int64_t cpus_n = 0;
-  bool up = true;                     ///< schedules (UP or DRAIN)
-  bool accepts = true;                ///< takes submissions (UP or DOWN)
+  bool up = true;       ///< schedules (UP or DRAIN)
+  bool accepts = true;  ///< takes submissions (UP or DOWN)
 };
 
 enum class SchedulerType { backfill, builtin };
@@ -82,20 +82,20 @@ struct SchedulerModel {
 struct ClusterModel {
   std::string name;
   SlurmRelease release;
-  std::vector<NodeModel> nodes;       ///< slurmctld's order: natural sort of the names
+  std::vector<NodeModel> nodes;  ///< slurmctld's order: natural sort of the names
   std::vector<NodeClass> classes;
   std::vector<PartitionModel> partitions;
   std::vector<SwitchSpec> switches;
-  std::vector<std::string> gpu_types; ///< [0] is ""
+  std::vector<std::string> gpu_types;  ///< [0] is ""
   std::vector<std::string> feature_names;
   std::vector<std::string> cluster_features;
   PartitionId default_partition;
   SchedulerModel scheduler;
-  bool linear = false;                ///< select/linear: whole nodes
-  bool consumes_memory = true;        ///< CR_*_Memory
-  bool consumes_cores = true;         ///< CR_Core*, CR_CPU*; false: CR_Socket or none (treated as cores)
-  bool least_loaded_nodes = false;    ///< CR_LLN
-  bool unit_nodes = false;            ///< every node has one CPU, no GPU and the same weight
+  bool linear = false;          ///< select/linear: whole nodes
+  bool consumes_memory = true;  ///< CR_*_Memory
+  bool consumes_cores = true;   ///< CR_Core*, CR_CPU*; false: CR_Socket or none (treated as cores)
+  bool least_loaded_nodes = false;  ///< CR_LLN
+  bool unit_nodes = false;          ///< every node has one CPU, no GPU and the same weight
   EnforcePartLimits enforce_part_limits = EnforcePartLimits::no;
   std::int64_t kill_wait_s = 30;
   std::int64_t over_time_limit_s = 0;
@@ -122,7 +122,7 @@ struct FederationModel {
   std::vector<ClusterModel> clusters;
   LatencySpec latency;
   std::vector<Diagnostic> warnings;
-  std::uint64_t hash = 0;             ///< over all content
+  std::uint64_t hash = 0;  ///< over all content
 
   ClusterId find_cluster(const std::string& cluster) const;
   std::size_t gpus_n() const;

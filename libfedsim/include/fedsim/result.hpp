@@ -17,18 +17,28 @@ namespace fedsim {
 
 /// State words of accounting (sacct(1), JOB STATE CODES), and REJECTED for a refused submission.
 enum class RecordState : std::uint8_t {
-  pending, running, completed, failed, timeout, cancelled, revoked, requeued, node_fail, preempted,
-  deadline, out_of_memory, rejected
+  pending,
+  running,
+  completed,
+  failed,
+  timeout,
+  cancelled,
+  revoked,
+  requeued,
+  node_fail,
+  preempted,
+  deadline,
+  out_of_memory,
+  rejected
 };
 std::string_view to_string(RecordState state);
-
 
 /// One queue record and, once it ran, its execution: a row of records.csv.
 struct RecordRow {
   JobId job;
   ClusterId cluster;
   RecordState state = RecordState::pending;
-  std::uint8_t reason = 0;            ///< see reason_text()
+  std::uint8_t reason = 0;  ///< see reason_text()
   std::uint8_t exit_code = 0;
   PartitionId partition;
   SimTime submit = kNoTime;
@@ -38,19 +48,20 @@ struct RecordRow {
   std::uint32_t allocation = UINT32_MAX;  ///< row of Result::allocation_rows
 };
 
-/// One allocation: a row of allocations.csv. Nodes are place_offset ... + nodes_n of Result::placements.
+/// One allocation: a row of allocations.csv. Its nodes are nodes_n entries of Result::placements,
+/// from place_offset on.
 struct AllocationRow {
   JobId job;
   ClusterId cluster;
-  std::uint32_t record = 0;           ///< row of Result::record_rows
+  std::uint32_t record = 0;  ///< row of Result::record_rows
   std::uint32_t nodes_n = 0;
   std::uint64_t place_offset = 0;
   std::int64_t cpus = 0;
   std::int64_t memory_mib = 0;
   std::int64_t gpus = 0;
   SimTime start = kNoTime;
-  SimTime end = kNoTime;              ///< kNoTime while it runs
-  std::uint32_t tasks = 1;            ///< application processes of its process group
+  SimTime end = kNoTime;    ///< kNoTime while it runs
+  std::uint32_t tasks = 1;  ///< application processes of its process group
   bool backfilled = false;
 };
 
@@ -66,9 +77,9 @@ struct Placement {
 
 /// One submission: a row of jobs.csv.
 struct JobRow {
-  std::uint32_t job_id = 0;           ///< Slurm's printed id, federated where it is
+  std::uint32_t job_id = 0;  ///< Slurm's printed id, federated where it is
   ClusterId origin;
-  ClusterId ran;                      ///< invalid when it never ran
+  ClusterId ran;  ///< invalid when it never ran
   RecordState state = RecordState::pending;
   std::uint8_t reason = 0;
   std::uint16_t restarts = 0;
@@ -77,16 +88,17 @@ struct JobRow {
 
 /// The five populations, and what a dashboard that adds up rows would show (features F01).
 struct Populations {
-  std::size_t jobs = 0;               ///< job ids that a controller accepted
+  std::size_t jobs = 0;  ///< job ids that a controller accepted
   std::size_t rejected = 0;
   std::map<std::string, std::size_t> records;  ///< by state
   std::size_t allocations = 0;
-  std::size_t distinct_gpus = 0;      ///< GPUs that some allocation held at some time
+  std::size_t distinct_gpus = 0;  ///< GPUs that some allocation held at some time
   std::size_t gpus_in_fleet = 0;
-  std::size_t processes = 0;          ///< application processes, all groups
+  std::size_t processes = 0;  ///< application processes, all groups
   std::size_t process_groups = 0;
   std::size_t largest_group = 0;
-  std::int64_t naive_gpu_sum = 0;     ///< GPUs summed over every record that started or was revoked by a start
+  /// GPUs summed over every record that ran, and every origin record revoked by a start elsewhere.
+  std::int64_t naive_gpu_sum = 0;
 };
 
 struct WaitStats {
@@ -97,24 +109,25 @@ struct Summary {
   Populations populations;
   double gpu_hours = 0;
   double cpu_hours = 0;
-  double makespan_s = 0;              ///< first submission to last end
-  double utilisation = 0;             ///< GPU-time held / (fleet * makespan); CPU-time where the fleet has no GPU
-  WaitStats wait_s;                   ///< eligible to start, over started executions
+  double makespan_s = 0;  ///< first submission to last end
+  /// GPU-time held / (fleet * makespan); CPU-time where the fleet has no GPU.
+  double utilisation = 0;
+  WaitStats wait_s;  ///< eligible to start, over started executions
   std::uint64_t events = 0;
   std::uint64_t main_passes = 0;
   std::uint64_t backfill_passes = 0;
-  double wall_s = 0;                  ///< time the run took; not part of the manifest
+  double wall_s = 0;  ///< time the run took; not part of the manifest
   std::uint64_t fingerprint = 0;
 };
 
 /// The outcome of a run. Tables are built when asked for and not kept.
 struct Result {
   Scenario scenario;
-  std::vector<JobRow> job_rows;       ///< by JobId
-  std::vector<RecordRow> record_rows; ///< in order of creation
+  std::vector<JobRow> job_rows;        ///< by JobId
+  std::vector<RecordRow> record_rows;  ///< in order of creation
   std::vector<AllocationRow> allocation_rows;
   std::vector<Placement> placements;
-  std::vector<StoryEvent> events;     ///< with RunOptions::keep_events
+  std::vector<StoryEvent> events;  ///< with RunOptions::keep_events
   Summary summary;
 
   Table jobs() const;
@@ -128,12 +141,13 @@ struct Result {
 /// Slurm's word for a pending reason, or its whole text for a refusal; index is RecordRow::reason.
 std::string_view reason_text(std::uint8_t reason);
 
-/// Schema of a result table by name ("jobs", "records", "allocations", "gpus", "processes", "events").
+/// Schema of a result table by name: "jobs", "records", "allocations", "gpus", "processes" or
+/// "events". Throws std::out_of_range for another.
 const std::vector<ColumnSchema>& result_schema(std::string_view table);
 
 enum class TimeStyle { relative, iso };
 
-/// Writes every file of contract section 4 into `folder` (made when missing): each whole or not at all.
+/// Options of write_result().
 struct WriteOptions {
   TimeStyle times = TimeStyle::iso;
   bool events = false;
@@ -141,9 +155,13 @@ struct WriteOptions {
   std::string command;                        ///< for the manifest
   std::vector<Diagnostic> warnings;           ///< of the readers, for the manifest
 };
-void write_result(const Result& result, const std::filesystem::path& folder, const WriteOptions& options);
+/// Writes the tables, summary.json, manifest.json and timeline.svg to `folder`, made when missing.
+/// No file gets its name before all are complete. Throws FileError.
+void write_result(const Result& result, const std::filesystem::path& folder,
+                  const WriteOptions& options);
 
-/// Writes one file whole or not at all: a temporary name beside it, then a rename. Throws FileError.
+/// Writes one file whole or not at all: a temporary name beside it, then a rename. Throws
+/// FileError.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// CSV of one table (RFC 4180 quoting), header first.
@@ -151,9 +169,10 @@ std::string to_csv(const Table& table, TimeStyle style, SimTime t0);
 std::string summary_json(const Result& result);
 std::string manifest_json(const Result& result, const WriteOptions& options);
 
-/// One lane per GPU, a colour per job; revoked records as hatched marks on a lane of their own, never on a GPU.
+/// One lane per GPU, a colour per job; revoked records as hatched marks on a lane of their own,
+/// never on a GPU's.
 std::string timeline_svg(const Result& result);
-/// The same picture as PNG bytes.
+/// The same picture as PNG bytes. Throws InputError (C130) when built without Cairo.
 std::string timeline_png(const Result& result, int width = 1600);
 
 }  // namespace fedsim

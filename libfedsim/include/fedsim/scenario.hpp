@@ -1,4 +1,5 @@
-// Recorded scenarios: a folder with scenario.json, clusters/NAME/ and setup.jsonl (contract section 5).
+// Recorded scenarios: a folder with scenario.json, clusters/NAME/ and setup.jsonl (contract,
+// section 5).
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,13 @@ struct RecordedScenario {
   std::string description;
   FederationSpec spec;
   Trace trace;
-  RunOptions options;                 ///< controller_start, driven, horizon from the folder
+  RunOptions options;  ///< controller_start, driven, horizon from the folder
   std::vector<Diagnostic> warnings;
 };
 
 /// Reads a folder; never looks at what happened (runN/ except meta.json and passes.csv of run1).
-/// Throws InputError (all findings at once; an operation or option that is not modelled is one) or FileError.
+/// Throws FileError, or InputError with all findings; an operation or option that is not modelled
+/// is one.
 RecordedScenario read_scenario(const std::filesystem::path& folder);
 
 /// True when `folder` holds a scenario.json.
@@ -36,18 +38,19 @@ struct VerifyRow {
   std::size_t records = 0;
   std::size_t all = 0, state = 0, nodes = 0, gpus = 0, start = 0, extra = 0;
   std::vector<std::string> differences;  ///< one readable line per record that does not match
-  std::string failure;                ///< why nothing could be simulated; "" when it was
+  std::string failure;                   ///< why nothing could be simulated; "" when it was
 };
 
 struct VerifyOptions {
-  Duration tolerance = 3 * kSecond;   ///< largest distance of two starts that still match
-  /// The controllers' passes and the submissions at their recorded instants: decisions alone are compared.
+  Duration tolerance = 3 * kSecond;  ///< largest distance of two starts that still match
+  /// The controllers' passes and the submissions at their recorded instants: decisions alone are
+  /// compared.
   bool driven = false;
   std::uint64_t seed = 0;
   std::function<bool(const Progress&)> progress;  ///< as RunOptions::progress
 };
-/// A scenario that is not modelled gives a row in which nothing matches and the reason is the difference.
-/// Throws FileError where the recording can't be read.
+/// A scenario that is not modelled gives a row in which nothing matches, with the reason. Throws
+/// FileError where the recording can't be read.
 VerifyRow verify_run(const std::filesystem::path& scenario, const std::filesystem::path& run,
                      const VerifyOptions& options);
 

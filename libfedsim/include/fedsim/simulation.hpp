@@ -1,4 +1,5 @@
-// Running a scenario: options, one-call run(), and the Simulation that can be stepped, copied and observed.
+// Running a scenario: options, one-call run(), and the Simulation that can be stepped, copied and
+// observed.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ enum class Policy { fcfs, easy, conservative };
 struct Progress {
   SimTime now{};
   SimTime first{};
-  SimTime last{};                     ///< last submission
+  SimTime last{};  ///< last submission
   std::uint64_t events = 0;
   std::size_t jobs_done = 0;
   std::size_t jobs = 0;
@@ -36,12 +37,14 @@ struct RunOptions {
   Fidelity fidelity = Fidelity::slurm;
   Policy policy = Policy::easy;
   std::uint64_t seed = 0;
-  /// Start of each cluster's controller (phase of its loops), by cluster index; kNoTime: drawn from the seed.
+  /// Start of each cluster's controller (phase of its loops), by cluster index; kNoTime: drawn from
+  /// the seed.
   std::vector<SimTime> controller_start;
   /// Recorded passes; when not empty no others happen.
   std::vector<DrivenPass> driven;
-  SimTime horizon = kEndOfTime;       ///< the run stops here; what runs or waits then stays so in the tables
-  std::uint64_t max_events = 0;       ///< 0: no cap; reaching it is an InputError naming the option
+  SimTime horizon =
+      kEndOfTime;  ///< the run stops here; what runs or waits then stays so in the tables
+  std::uint64_t max_events = 0;  ///< 0: no cap; reaching it is an InputError naming the option
   /// No effect on the outcome: audit all invariants after every n-th event (0: only at the end).
   std::uint64_t audit_every = 0;
   /// No effect on the outcome: keep one row per event for Result::events.
@@ -59,13 +62,28 @@ struct Scenario {
   RunOptions options;
 };
 
-/// Runs to the end. Throws InputError for a trace that does not fit the model, InternalError for our faults.
+/// Runs to the end. Throws InputError for a trace that does not fit the model, InternalError for
+/// our faults.
 Result run(const Scenario& scenario);
 
 /// What just happened, for observers and the event table. Texts of `kind` are in event_kind_name().
 enum class StoryKind : std::uint8_t {
-  submit, sibling_submit, reject, lock, lock_denied, start, revoke, complete, timeout, cancel, requeue,
-  hold, release, main_pass, backfill_pass, plan
+  submit,
+  sibling_submit,
+  reject,
+  lock,
+  lock_denied,
+  start,
+  revoke,
+  complete,
+  timeout,
+  cancel,
+  requeue,
+  hold,
+  release,
+  main_pass,
+  backfill_pass,
+  plan
 };
 std::string_view to_string(StoryKind kind);
 
@@ -73,9 +91,9 @@ std::string_view to_string(StoryKind kind);
 struct StoryEvent {
   SimTime at{};
   StoryKind kind = StoryKind::submit;
-  ClusterId cluster;                  ///< where it happened
-  JobId job;                          ///< invalid for passes
-  ClusterId other;                    ///< the other cluster of a message or lock, else invalid
+  ClusterId cluster;  ///< where it happened
+  JobId job;          ///< invalid for passes
+  ClusterId other;    ///< the other cluster of a message or lock, else invalid
 };
 
 /// Sees what happens, changes nothing.
@@ -109,7 +127,7 @@ class Simulation {
   std::uint64_t fingerprint() const;  ///< over all events so far
   const SimState& state() const;
   const Scenario& scenario() const;
-  void audit() const;                 ///< every invariant; throws InternalError
+  void audit() const;  ///< every invariant; throws InternalError
   /// Not owned; must outlive the simulation. Copies have no observer.
   void observe(Observer* observer);
   /// Tables and summary as of now.

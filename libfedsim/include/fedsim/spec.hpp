@@ -35,8 +35,8 @@ struct GresSpec {
 /// One GPU of a node; its index is its place in NodeSpec::gpus (gres.conf order, across types).
 struct GpuDeviceSpec {
   std::string type;
-  std::string file;                 ///< device file, "" when not given
-  std::vector<int> cores;           ///< Cores= of gres.conf; empty: reachable from every socket
+  std::string file;        ///< device file, "" when not given
+  std::vector<int> cores;  ///< Cores= of gres.conf; empty: reachable from every socket
   friend bool operator==(const GpuDeviceSpec&, const GpuDeviceSpec&) = default;
 };
 
@@ -48,7 +48,7 @@ struct NodeSpec {
   int cores_per_socket = 1;
   int threads_per_core = 1;
   int core_spec_count = 0;
-  std::int64_t memory_mib = 1;      ///< RealMemory (default 1)
+  std::int64_t memory_mib = 1;  ///< RealMemory (default 1)
   std::int64_t mem_spec_limit_mib = 0;
   int weight = 1;
   std::vector<std::string> features;
@@ -64,9 +64,9 @@ enum class OverSubscribe { no, yes, force, exclusive };
 /// One partition.
 struct PartitionSpec {
   std::string name;
-  std::vector<std::string> nodes;   ///< expanded node names
+  std::vector<std::string> nodes;  ///< expanded node names
   bool is_default = false;
-  std::string state = "UP";         ///< UP, DOWN, DRAIN, INACTIVE
+  std::string state = "UP";  ///< UP, DOWN, DRAIN, INACTIVE
   std::int64_t max_time_s = kUnlimited;
   std::int64_t default_time_s = kUnset;
   int priority_tier = 1;
@@ -100,22 +100,24 @@ struct SwitchSpec {
 struct ClusterSpec {
   std::string name;
   SlurmRelease release;
-  std::vector<NodeSpec> nodes;            ///< in file order; compile() sorts as slurmctld does
+  std::vector<NodeSpec> nodes;  ///< in file order; compile() sorts as slurmctld does
   std::vector<PartitionSpec> partitions;
   std::vector<SwitchSpec> switches;
-  std::vector<std::string> features;      ///< cluster features (sacctmgr), for --cluster-constraint
-  /// Every other key of slurm.conf, spelled as in slurm.conf(5): "SchedulerType", "SchedulerParameters",
-  /// "SelectType", "SelectTypeParameters", "PriorityType", "KillWait", "EnforcePartLimits", ...
+  std::vector<std::string> features;  ///< cluster features (sacctmgr), for --cluster-constraint
+  /// Every other key of slurm.conf, spelled as in slurm.conf(5): "SchedulerType",
+  /// "SchedulerParameters", "SelectType", "SelectTypeParameters", "PriorityType", "KillWait",
+  /// "EnforcePartLimits", ...
   std::map<std::string, std::string> options;
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };
 
 /// How long messages between controllers take, and other constants that recordings measured.
 struct LatencySpec {
-  Duration sibling_message{80'000'000};   ///< queued message between controllers (recorded 0.04 to 0.2 s)
-  Duration lock_round_trip{50'000'000};   ///< start-lock call to the origin (recorded 0.04 to 0.2 s)
-  Duration launch{800'000'000};           ///< start to end minus the script's sleep (recorded median 0.8 s)
-  Duration epilog{10'000'000};        ///< end of job to node free again (recorded 1 to over 100 ms)
+  Duration sibling_message{
+      80'000'000};  ///< queued message between controllers (recorded 0.04 to 0.2 s)
+  Duration lock_round_trip{50'000'000};  ///< start-lock call to the origin (recorded 0.04 to 0.2 s)
+  Duration launch{800'000'000};  ///< start to end minus the script's sleep (recorded median 0.8 s)
+  Duration epilog{10'000'000};   ///< end of job to node free again (recorded 1 to over 100 ms)
   friend bool operator==(const LatencySpec&, const LatencySpec&) = default;
 };
 
@@ -131,10 +133,12 @@ struct FederationSpec {
   friend bool operator==(const FederationSpec&, const FederationSpec&) = default;
 };
 
-/// `nodes` equal nodes of `units` CPUs and, when `gpu_type` is not "-", `units` GPUs, one partition "batch".
+/// `nodes` equal nodes of `units` CPUs and, when `gpu_type` is not "-", `units` GPUs, one partition
+/// "batch".
 ClusterSpec machine(std::string name, int nodes, int units, std::string gpu_type = "-");
 
-/// What reading a configuration folder gives: the inventory as far as it could be read, and every finding.
+/// What reading a configuration folder gives: the inventory as far as it could be read, and every
+/// finding.
 struct ConfigResult {
   ClusterSpec cluster;
   std::vector<Diagnostic> diagnostics;

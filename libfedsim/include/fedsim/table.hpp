@@ -47,11 +47,11 @@ class Column {
   const ColumnSchema& schema() const { return schema_; }
   std::size_t size() const { return size_; }
 
-  void push_int(std::int64_t v);      ///< int64 and duration (ns)
+  void push_int(std::int64_t v);  ///< int64 and duration (ns)
   void push_float(double v);
   void push_bool(bool v);
   void push_text(std::string_view v);
-  void push_time(SimTime t);          ///< kNoTime is null
+  void push_time(SimTime t);  ///< kNoTime is null
   void push_null();
   void reserve(std::size_t n);
 

@@ -38,13 +38,17 @@ constexpr std::int64_t floor_seconds(SimTime t) {
   return (ns % 1'000'000'000 < 0) ? s - 1 : s;
 }
 
-constexpr SimTime from_unix_seconds(std::int64_t s) { return SimTime{Duration{s * 1'000'000'000}}; }
+constexpr SimTime from_unix_seconds(std::int64_t s) {
+  return SimTime{Duration{s * 1'000'000'000}};
+}
 
 /// Nearest nanosecond to `s` seconds.
 constexpr Duration seconds_to_duration(double s) {
   return Duration{static_cast<std::int64_t>(s * 1e9 + (s < 0 ? -0.5 : 0.5))};
 }
 
-constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) / 1e9; }
+constexpr double to_seconds(Duration d) {
+  return static_cast<double>(d.count()) / 1e9;
+}
 
 }  // namespace fedsim

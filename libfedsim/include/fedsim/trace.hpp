@@ -1,4 +1,5 @@
-// What is submitted and done to it: jobs, their requests and timed operations. Immutable during a run.
+// What is submitted and done to it: jobs, their requests and timed operations. Immutable during a
+// run.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "fedsim/error.hpp"
 #include "fedsim/ids.hpp"
+#include "fedsim/request.hpp"
 #include "fedsim/spec.hpp"
 #include "fedsim/time.hpp"
 
@@ -37,70 +39,37 @@ class StringTable {
   std::unordered_map<std::string_view, std::uint32_t> index_;
 };
 
-/// `count` units of a generic resource, e.g. gpu:a100:4. `type` is "" when any will do.
-struct GresRequest {
-  std::string name;
-  std::string type;
-  std::int64_t count = 1;
-  friend bool operator==(const GresRequest&, const GresRequest&) = default;
-};
-
-/// The resources of one job as sbatch's options state them; 0, kUnset or empty where not given.
-struct ResourceRequest {
-  int nodes_min = 0;                  ///< -N min
-  int nodes_max = 0;                  ///< -N max; equal to nodes_min for -N n
-  int ntasks = 0;                     ///< -n
-  int cpus_per_task = 0;              ///< -c
-  int ntasks_per_node = 0;
-  std::int64_t mem_per_node_mib = kUnset;  ///< --mem; 0 is all memory of the node
-  std::int64_t mem_per_cpu_mib = kUnset;
-  std::int64_t mem_per_gpu_mib = kUnset;
-  std::vector<GresRequest> gres_per_node;   ///< --gres, --gpus-per-node
-  std::vector<GresRequest> gres_per_job;    ///< --gpus
-  std::vector<GresRequest> gres_per_task;   ///< --gpus-per-task
-  std::vector<GresRequest> gres_per_socket; ///< --gpus-per-socket
-  int sockets_per_node = 0;
-  int cpus_per_gpu = 0;
-  int ntasks_per_gpu = 0;
-  bool exclusive = false;
-  bool contiguous = false;
-  bool overcommit = false;
-  bool use_min_nodes = false;
-  std::string constraint;             ///< -C
-  std::string nodelist;               ///< -w, host list
-  std::string exclude;                ///< -x, host list
-  friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
-};
-
 /// How the application ends when nobody interferes.
 enum class Outcome : std::uint8_t { completed, failed, cancelled, node_fail, out_of_memory };
 
-/// One job as it was submitted. Texts are ids of Trace::strings, the request an index of Trace::requests.
+/// One job as it was submitted. Texts are ids of Trace::strings, the request an index of
+/// Trace::requests.
 struct JobSpec {
-  SimTime submit{};                   ///< the submission reaches the origin
-  SimTime begin = kNoTime;            ///< --begin, or Eligible of a trace when later than submit
-  Duration run{};                     ///< how long the script runs; the whole elapsed time with run_is_elapsed
-  SimTime cancel = kNoTime;           ///< withdrawn by its user at this instant (traces: cancelled in the queue)
-  std::int64_t limit_s = kUnset;      ///< -t in seconds; kUnset: the partition's default; kUnlimited
-  std::int64_t trace_id = 0;          ///< id in the trace, for reports
-  std::uint32_t request = 0;          ///< index of Trace::requests
-  StringId label{0};                  ///< name by which operations and results refer to the job
-  StringId name{0};                   ///< job name
-  StringId origin{0};                 ///< cluster whose controller received it; "" is the first cluster
+  SimTime submit{};         ///< the submission reaches the origin
+  SimTime begin = kNoTime;  ///< --begin, or Eligible of a trace when later than submit
+  Duration run{};  ///< how long the script runs; the whole elapsed time with run_is_elapsed
+  SimTime cancel =
+      kNoTime;  ///< withdrawn by its user at this instant (traces: cancelled in the queue)
+  std::int64_t limit_s = kUnset;  ///< -t in seconds; kUnset: the partition's default; kUnlimited
+  std::int64_t trace_id = 0;      ///< id in the trace, for reports
+  std::uint32_t request = 0;      ///< index of Trace::requests
+  StringId label{0};              ///< name by which operations and results refer to the job
+  StringId name{0};               ///< job name
+  StringId origin{0};             ///< cluster whose controller received it; "" is the first cluster
   StringId user{0};
   StringId account{0};
-  StringId partition{0};              ///< -p, a comma list; "" is the default partition
+  StringId partition{0};  ///< -p, a comma list; "" is the default partition
   StringId qos{0};
-  StringId clusters{0};               ///< -M, a comma list
-  StringId cluster_constraint{0};     ///< --cluster-constraint
-  std::uint32_t array_job = 0;        ///< array's index in the trace + 1, 0 when not an array task
+  StringId clusters{0};            ///< -M, a comma list
+  StringId cluster_constraint{0};  ///< --cluster-constraint
+  std::uint32_t array_job = 0;     ///< array's index in the trace + 1, 0 when not an array task
   std::int32_t array_task = -1;
   std::int32_t nice = 0;
   Outcome outcome = Outcome::completed;
   std::uint8_t exit_code = 0;
-  bool run_is_elapsed = false;        ///< `run` includes launch and clean-up, as accounting saw it
-  bool held = false;                  ///< -H
-  bool requeue = true;                ///< may be requeued (--requeue, JobRequeue=1)
+  bool run_is_elapsed = false;  ///< `run` includes launch and clean-up, as accounting saw it
+  bool held = false;            ///< -H
+  bool requeue = true;          ///< may be requeued (--requeue, JobRequeue=1)
 };
 
 enum class OperationKind : std::uint8_t { scancel, requeue, requeuehold, hold, release };
@@ -109,9 +78,9 @@ enum class OperationKind : std::uint8_t { scancel, requeue, requeuehold, hold, r
 struct Operation {
   SimTime at{};
   OperationKind kind = OperationKind::scancel;
-  StringId cluster{0};                ///< where the command was typed
-  StringId target{0};                 ///< label of the job
-  StringId sibling{0};                ///< cluster of scancel -M NAME or --sibling=NAME
+  StringId cluster{0};  ///< where the command was typed
+  StringId target{0};   ///< label of the job
+  StringId sibling{0};  ///< cluster of scancel -M NAME or --sibling=NAME
 };
 
 /// One pass of a controller at a recorded instant (contract section 5, "driven").
@@ -124,10 +93,10 @@ struct DrivenPass {
 
 /// What reading a trace met: counted, so that no row is lost in silence.
 struct TraceReport {
-  std::size_t rows = 0;               ///< data rows read
-  std::size_t steps = 0;              ///< step rows (never jobs)
-  std::size_t folded = 0;             ///< sibling and requeue rows folded into their job
-  std::size_t rejected = 0;           ///< submissions that Slurm refused, as recorded in the trace
+  std::size_t rows = 0;      ///< data rows read
+  std::size_t steps = 0;     ///< step rows (never jobs)
+  std::size_t folded = 0;    ///< sibling and requeue rows folded into their job
+  std::size_t rejected = 0;  ///< submissions that Slurm refused, as recorded in the trace
   std::vector<Diagnostic> warnings;
 };
 
@@ -137,8 +106,8 @@ struct Trace {
   std::vector<ResourceRequest> requests;
   std::vector<JobSpec> jobs;
   std::vector<Operation> operations;
-  SimTime t0{};                       ///< instant that "relative" times count from
-  bool relative_times = false;        ///< results are written relative to t0 by default
+  SimTime t0{};                 ///< instant that "relative" times count from
+  bool relative_times = false;  ///< results are written relative to t0 by default
   TraceReport report;
 
   /// Index of `request` in `requests`, added when new.
@@ -152,15 +121,15 @@ struct Trace {
 
 /// Options shared by the readers.
 struct ReadOptions {
-  std::string format;                 ///< "sacct", "swf", ...; "" guesses
-  std::string delimiter;              ///< sacct: "" finds it from the header
-  std::string columns;                ///< sacct without header: the column names
-  std::string zone;                   ///< "+01:00", "UTC" or an IANA name; times without offset are in it
-  std::string cluster;                ///< origin of every job when the trace names none
+  std::string format;     ///< "sacct", "swf", ...; "" guesses
+  std::string delimiter;  ///< sacct: "" finds it from the header
+  std::string columns;    ///< sacct without header: the column names
+  std::string zone;       ///< "+01:00", "UTC" or an IANA name; times without offset are in it
+  std::string cluster;    ///< origin of every job when the trace names none
 };
 
-/// One normalised job of a trace, with all that `fedsim trace show` prints, as a JSON object's text.
-/// Called once per job in order.
+/// One normalised job of a trace, with all that `fedsim trace show` prints, as a JSON object's
+/// text. Called once per job in order.
 using NormalisedJob = std::function<void(const std::string& json)>;
 
 /// Reads a trace file (.gz and .xz are unpacked; "-" is stdin). Throws FileError or InputError.
@@ -168,8 +137,10 @@ Trace read_trace(const std::filesystem::path& path, const ReadOptions& options =
 Trace read_sacct(const std::filesystem::path& path, const ReadOptions& options = {});
 Trace read_swf(const std::filesystem::path& path, const ReadOptions& options = {});
 
-/// Calls `sink` for each normalised job; returns the summary line as JSON text (contract section 7).
-std::string show_trace(const std::filesystem::path& path, const ReadOptions& options, const NormalisedJob& sink);
+/// Calls `sink` for each normalised job; returns the summary line as JSON text (contract section
+/// 7).
+std::string show_trace(const std::filesystem::path& path, const ReadOptions& options,
+                       const NormalisedJob& sink);
 
 /// Jobs of several traces on one time line, in order of submission.
 Trace merge(const std::vector<Trace>& traces);
@@ -179,24 +150,26 @@ struct SynthOptions {
   std::size_t jobs = 1000;
   std::uint64_t seed = 0;
   double mean_interarrival_s = 60;
-  bool daily_cycle = false;           ///< arrival rate follows the hour of the day
-  double runtime_median_s = 1200;     ///< lognormal
+  bool daily_cycle = false;        ///< arrival rate follows the hour of the day
+  double runtime_median_s = 1200;  ///< lognormal
   double runtime_sigma = 1.5;
   double runtime_min_s = 30;
   double runtime_max_s = 86400;
-  double limit_over_max = 5;          ///< limit = run time * U(1, this), rounded up to a minute
-  int max_units = 64;                 ///< sizes are powers of two up to this
-  double size_decay = 0.75;           ///< P(2^k) ~ decay^k
+  double limit_over_max = 5;  ///< limit = run time * U(1, this), rounded up to a minute
+  int max_units = 64;         ///< sizes are powers of two up to this
+  double size_decay = 0.75;   ///< P(2^k) ~ decay^k
   int users = 16;
   std::vector<std::string> clusters;  ///< origins, drawn evenly
-  std::vector<std::pair<std::string, double>> gpu_types;  ///< type and weight; empty: units are CPUs
-  int gpus_per_node = 8;              ///< larger jobs ask for several nodes
+  std::vector<std::pair<std::string, double>>
+      gpu_types;          ///< type and weight; empty: units are CPUs
+  int gpus_per_node = 8;  ///< larger jobs ask for several nodes
   int cpus_per_gpu = 4;
   SimTime start = from_unix_seconds(1'767'225'600);  ///< 2026-01-01
 };
 Trace synth(const SynthOptions& options);
 
-/// Parses sbatch options (argv after "sbatch") into `job` and its request. Findings name the option.
+/// Parses sbatch options (argv after "sbatch") into `job` and its request. Findings name the
+/// option.
 struct ParsedRequest {
   JobSpec job;
   ResourceRequest request;

@@ -1,5 +1,5 @@
-// Fixed-width sets of small indices over 64-bit words: node sets of schedulers. Header only, no allocation
-// after sizing; every function is O(words).
+// Fixed-width sets of small indices over 64-bit words: node sets of schedulers. Header only, no
+// allocation after sizing; every function is O(words).
 #pragma once
 
 #include <bit>
@@ -13,9 +13,15 @@ namespace fedsim {
 using Bitmap = std::vector<std::uint64_t>;
 using BitSpan = std::span<const std::uint64_t>;
 
-inline bool test_bit(BitSpan b, std::size_t i) { return (b[i / 64] >> (i % 64)) & 1U; }
-inline void set_bit(Bitmap& b, std::size_t i) { b[i / 64] |= std::uint64_t{1} << (i % 64); }
-inline void clear_bit(Bitmap& b, std::size_t i) { b[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+inline bool test_bit(BitSpan b, std::size_t i) {
+  return (b[i / 64] >> (i % 64)) & 1U;
+}
+inline void set_bit(Bitmap& b, std::size_t i) {
+  b[i / 64] |= std::uint64_t{1} << (i % 64);
+}
+inline void clear_bit(Bitmap& b, std::size_t i) {
+  b[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+}
 
 inline std::size_t count_bits(BitSpan b) {
   std::size_t n = 0;

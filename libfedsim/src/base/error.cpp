@@ -9,9 +9,12 @@ namespace fedsim {
 
 std::string_view to_string(Severity s) {
   switch (s) {
-    case Severity::note: return "note";
-    case Severity::warning: return "warning";
-    case Severity::error: return "error";
+    case Severity::note:
+      return "note";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      return "error";
   }
   return "error";
 }
@@ -44,7 +47,8 @@ std::string join(const std::vector<Diagnostic>& diagnostics) {
 InputError::InputError(std::vector<Diagnostic> diagnostics)
     : std::runtime_error(join(diagnostics)), diagnostics_(std::move(diagnostics)) {}
 
-InputError::InputError(Diagnostic diagnostic) : InputError(std::vector<Diagnostic>{std::move(diagnostic)}) {}
+InputError::InputError(Diagnostic diagnostic)
+    : InputError(std::vector<Diagnostic>{std::move(diagnostic)}) {}
 
 FileError::FileError(std::string path, int error_number, const std::string& doing)
     : std::runtime_error(path + ": can't " + doing + ": " + std::strerror(error_number)),
@@ -53,8 +57,8 @@ FileError::FileError(std::string path, int error_number, const std::string& doin
 
 void fail_check(const char* file, int line, const char* condition, const std::string& detail) {
   const char* slash = std::strrchr(file, '/');
-  throw InternalError(std::string("internal error at ") + (slash != nullptr ? slash + 1 : file) + ":" +
-                      std::to_string(line) + ": " + condition + " does not hold: " + detail);
+  throw InternalError(std::string("internal error at ") + (slash != nullptr ? slash + 1 : file) +
+                      ":" + std::to_string(line) + ": " + condition + " does not hold: " + detail);
 }
 
 std::uint32_t encode_job_id(FederatedJobId id) {
@@ -64,7 +68,8 @@ std::uint32_t encode_job_id(FederatedJobId id) {
                      "cluster ids are 1 to 63, not " + std::to_string(id.cluster)});
   }
   if (id.local > kMaxLocalJobId) {
-    wrong.push_back({Severity::error, "C040", "", 0, "local job id " + std::to_string(id.local) + " is too large",
+    wrong.push_back({Severity::error, "C040", "", 0,
+                     "local job id " + std::to_string(id.local) + " is too large",
                      "local ids are at most 67108863"});
   }
   if (!wrong.empty()) throw InputError(std::move(wrong));

@@ -9,14 +9,17 @@
 namespace fedsim {
 namespace {
 
-std::int64_t ns(SimTime t) { return t.time_since_epoch().count(); }
+std::int64_t ns(SimTime t) {
+  return t.time_since_epoch().count();
+}
 
 void check_driven(const FederationModel& model, const Scenario& scenario) {
   std::vector<Diagnostic> wrong;
   for (const DrivenPass& p : scenario.options.driven) {
     const std::string name{scenario.trace->strings.view(p.cluster)};
     if (!model.find_cluster(name).valid()) {
-      wrong.push_back({Severity::error, "C103", "passes.csv", 0, "unknown cluster '" + name + "'", ""});
+      wrong.push_back(
+          {Severity::error, "C103", "passes.csv", 0, "unknown cluster '" + name + "'", ""});
       break;
     }
   }
@@ -29,8 +32,8 @@ void push_driven(const FederationModel& model, const Scenario& scenario, SimStat
     const EventKind kind = p.kind == DrivenPass::Kind::main   ? EventKind::main_pass
                            : p.kind == DrivenPass::Kind::full ? EventKind::full_pass
                                                               : EventKind::backfill_pass;
-    state.queue.push({ns(p.at), 0, 0, 0, 0, kind, static_cast<std::uint8_t>(c.index())}, Phase::schedule,
-                     static_cast<std::uint8_t>(c.index()));
+    state.queue.push({ns(p.at), 0, 0, 0, 0, kind, static_cast<std::uint8_t>(c.index())},
+                     Phase::schedule, static_cast<std::uint8_t>(c.index()));
   }
 }
 
@@ -62,7 +65,8 @@ Engine::Engine(Scenario scenario) : scenario_(std::move(scenario)) {
 }
 
 Context Engine::context() {
-  return {*scenario_.model, *scenario_.trace, scenario_.options, state_, demands_, names_, observer_};
+  return {*scenario_.model, *scenario_.trace, scenario_.options, state_,
+          demands_,         names_,           observer_};
 }
 
 Engine::Next Engine::next() const {
@@ -81,13 +85,13 @@ Engine::Next Engine::next() const {
   }
   if (state_.next_operation < trace.operations.size()) {
     const auto i = static_cast<std::uint32_t>(state_.next_operation);
-    offer(Source::operation, {ns(trace.operations[i].at), pack_order({Phase::control, 0, i}), i, 0, 0,
-                              EventKind::operation, 0});
+    offer(Source::operation, {ns(trace.operations[i].at), pack_order({Phase::control, 0, i}), i, 0,
+                              0, EventKind::operation, 0});
   }
   if (!state_.dirty.empty()) {
     const auto c = static_cast<std::uint8_t>(std::countr_zero(state_.dirty.bits()));
-    offer(Source::ideal, {ns(state_.now), pack_order({Phase::schedule, c, 0}), 0, 0, 0,
-                          EventKind::ideal_pass, c});
+    offer(Source::ideal,
+          {ns(state_.now), pack_order({Phase::schedule, c, 0}), 0, 0, 0, EventKind::ideal_pass, c});
   }
   return out;
 }
@@ -107,8 +111,8 @@ bool Engine::step(SimTime until) {
 
 void Engine::count(const Event& e, std::uint64_t outcome) {
   ++state_.events;
-  const std::uint64_t what = (std::uint64_t{e.subject} << 32) |
-                             (static_cast<std::uint64_t>(e.kind) << 8) | e.cluster;
+  const std::uint64_t what =
+      (std::uint64_t{e.subject} << 32) | (static_cast<std::uint64_t>(e.kind) << 8) | e.cluster;
   std::uint64_t h = state_.fingerprint ^ static_cast<std::uint64_t>(e.at);
   h = (h ^ (h >> 32)) * 0x9e37'79b9'7f4a'7c15ULL;
   h ^= what + outcome * 0xd6e8'feb8'6659'fd93ULL;
@@ -125,17 +129,35 @@ void Engine::dispatch(const Event& e) {
       on_job_end(ctx, e.subject);
       return count(e, e.aux);
     }
-    case EventKind::epilog_end: on_epilog_end(ctx, e.subject); break;
-    case EventKind::operation: apply_operation(ctx, ctx.trace.operations[e.subject]); break;
-    case EventKind::sibling_submit: receive_copy(ctx, cluster, JobId{e.subject}); break;
-    case EventKind::sibling_started: on_started_elsewhere(ctx, JobId{e.subject}, ClusterId{e.aux}); break;
-    case EventKind::sibling_revoke: revoke_record(ctx, cluster, JobId{e.subject}); break;
-    case EventKind::requeue: on_requeue(ctx, JobId{e.subject}); break;
-    case EventKind::submit: submit_job(ctx, JobId{e.subject}); break;
-    case EventKind::cancel: cancel_job(ctx, JobId{e.subject}, cluster); break;
+    case EventKind::epilog_end:
+      on_epilog_end(ctx, e.subject);
+      break;
+    case EventKind::operation:
+      apply_operation(ctx, ctx.trace.operations[e.subject]);
+      break;
+    case EventKind::sibling_submit:
+      receive_copy(ctx, cluster, JobId{e.subject});
+      break;
+    case EventKind::sibling_started:
+      on_started_elsewhere(ctx, JobId{e.subject}, ClusterId{e.aux});
+      break;
+    case EventKind::sibling_revoke:
+      revoke_record(ctx, cluster, JobId{e.subject});
+      break;
+    case EventKind::requeue:
+      on_requeue(ctx, JobId{e.subject});
+      break;
+    case EventKind::submit:
+      submit_job(ctx, JobId{e.subject});
+      break;
+    case EventKind::cancel:
+      cancel_job(ctx, JobId{e.subject}, cluster);
+      break;
     case EventKind::main_pass:
-    case EventKind::full_pass: return run_main(e);
-    case EventKind::backfill_pass: return run_backfill(e);
+    case EventKind::full_pass:
+      return run_main(e);
+    case EventKind::backfill_pass:
+      return run_backfill(e);
     case EventKind::ideal_pass:
       if (phase_of(e.order) == Phase::control) {
         state_.dirty.add(cluster);  // a begin time has come
@@ -147,8 +169,9 @@ void Engine::dispatch(const Event& e) {
 }
 
 PassView Engine::view(const Context& ctx, PassHost& host, ClusterId cluster) {
-  return {ctx.model, ctx.cluster(cluster), ctx.trace, state_, cluster, demands_.demands, scratch_, host,
-          floor_seconds(state_.now)};
+  return {
+      ctx.model, ctx.cluster(cluster),     ctx.trace, state_, cluster, demands_.demands, scratch_,
+      host,      floor_seconds(state_.now)};
 }
 
 namespace {
@@ -207,8 +230,8 @@ void Engine::run_backfill(const Event& e) {
   const Context ctx = context();
   own.bf_at = kNoTime;
   const std::int64_t now_s = floor_seconds(state_.now);
-  // The same jobs, running set and order plan the same cycle again, until a running job passes its limit
-  // or a begin time comes: such a cycle would start nothing and is not computed.
+  // The same jobs, running set and order plan the same cycle again, until a running job passes its
+  // limit or a begin time comes: such a cycle would start nothing and is not computed.
   const bool steady = !own.changed_for_backfill && now_s < own.next_eligible_s &&
                       (own.running.empty() || own.running.front().end_s > now_s + kSteadyMargin) &&
                       scenario_.options.driven.empty();
@@ -228,10 +251,14 @@ void Engine::run_backfill(const Event& e) {
     ++state_.backfill_passes;
   }
   own.bf_last_s = floor_seconds(state_.now);
-  own.bf_next_ns = ns(state_.now) + ctx.cluster(cluster).scheduler.bf_interval_s * 1'000'000'000 + 10'000'000;
-  // A cycle clears and sets estimated starts: while eligible jobs wait, the next one is never skipped.
-  if (own.backfill_tested) own.last_update_s = own.bf_last_s;
-  else if (own.last_update_s == own.bf_last_s) --own.last_update_s;
+  own.bf_next_ns =
+      ns(state_.now) + ctx.cluster(cluster).scheduler.bf_interval_s * 1'000'000'000 + 10'000'000;
+  // A cycle clears and sets estimated starts: while eligible jobs wait, the next one is never
+  // skipped.
+  if (own.backfill_tested)
+    own.last_update_s = own.bf_last_s;
+  else if (own.last_update_s == own.bf_last_s)
+    --own.last_update_s;
   plan_loops(ctx.controller(cluster));
   count(e, started);
 }
@@ -245,10 +272,13 @@ void Engine::run_ideal(ClusterId cluster) {
   ideal_pass(view(ctx, host, cluster), scenario_.options.policy, state_.now);
   end_iteration(state_, cluster);
   ++state_.main_passes;
-  count({ns(state_.now), 0, 0, 0, 0, EventKind::ideal_pass, static_cast<std::uint8_t>(cluster.index())},
+  count({ns(state_.now), 0, 0, 0, 0, EventKind::ideal_pass,
+         static_cast<std::uint8_t>(cluster.index())},
         host.started());
 }
 
-void Engine::audit() const { fedsim::audit(*scenario_.model, state_); }
+void Engine::audit() const {
+  fedsim::audit(*scenario_.model, state_);
+}
 
 }  // namespace fedsim

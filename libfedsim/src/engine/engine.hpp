@@ -22,7 +22,8 @@ class Engine {
   void audit() const;
 
  private:
-  /// What is next: an event of the queue, the trace's next submission, or an ideal pass of this instant.
+  /// What is next: an event of the queue, the trace's next submission, or an ideal pass of this
+  /// instant.
   enum class Source { none, queue, submit, operation, ideal };
   struct Next {
     Source source = Source::none;

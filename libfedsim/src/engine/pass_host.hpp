@@ -16,7 +16,8 @@ class FederatedHost final : public PassHost {
   void unlock(std::uint32_t record) override {
     give_lock_back(ctx_, cluster_, ctx_.state.record_rows[record].job);
   }
-  void start(const QueueEntry& entry, const std::vector<NodeShare>& shares, bool backfilled) override {
+  void start(const QueueEntry& entry, const std::vector<NodeShare>& shares,
+             bool backfilled) override {
     ++started_;
     start_record(ctx_, entry, shares, backfilled);
   }

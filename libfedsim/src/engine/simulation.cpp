@@ -12,10 +12,12 @@ struct Simulation::Impl {
 Simulation::Simulation(Scenario scenario) {
   std::vector<Diagnostic> wrong;
   if (scenario.model == nullptr) {
-    wrong.push_back({Severity::error, "C104", "", 0, "a scenario needs a model", "compile() makes one"});
+    wrong.push_back(
+        {Severity::error, "C104", "", 0, "a scenario needs a model", "compile() makes one"});
   }
   if (scenario.trace == nullptr) {
-    wrong.push_back({Severity::error, "C104", "", 0, "a scenario needs a trace", "read_trace() or synth()"});
+    wrong.push_back(
+        {Severity::error, "C104", "", 0, "a scenario needs a trace", "read_trace() or synth()"});
   }
   if (!wrong.empty()) throw InputError(std::move(wrong));
   impl_ = std::make_unique<Impl>(Impl{Engine(std::move(scenario))});
@@ -59,32 +61,62 @@ void Simulation::run_to_end() {
   }
 }
 
-SimTime Simulation::now() const { return impl_->engine.state().now; }
-std::uint64_t Simulation::events() const { return impl_->engine.state().events; }
-std::uint64_t Simulation::fingerprint() const { return impl_->engine.state().fingerprint; }
-const SimState& Simulation::state() const { return impl_->engine.state(); }
-const Scenario& Simulation::scenario() const { return impl_->engine.scenario(); }
-void Simulation::audit() const { impl_->engine.audit(); }
-void Simulation::observe(Observer* observer) { impl_->engine.observe(observer); }
+SimTime Simulation::now() const {
+  return impl_->engine.state().now;
+}
+std::uint64_t Simulation::events() const {
+  return impl_->engine.state().events;
+}
+std::uint64_t Simulation::fingerprint() const {
+  return impl_->engine.state().fingerprint;
+}
+const SimState& Simulation::state() const {
+  return impl_->engine.state();
+}
+const Scenario& Simulation::scenario() const {
+  return impl_->engine.scenario();
+}
+void Simulation::audit() const {
+  impl_->engine.audit();
+}
+void Simulation::observe(Observer* observer) {
+  impl_->engine.observe(observer);
+}
 
 std::string_view to_string(StoryKind kind) {
   switch (kind) {
-    case StoryKind::submit: return "SUBMIT";
-    case StoryKind::sibling_submit: return "SIBLING_SUBMIT";
-    case StoryKind::reject: return "REJECT";
-    case StoryKind::lock: return "LOCK";
-    case StoryKind::lock_denied: return "LOCK_DENIED";
-    case StoryKind::start: return "START";
-    case StoryKind::revoke: return "REVOKE";
-    case StoryKind::complete: return "COMPLETE";
-    case StoryKind::timeout: return "TIMEOUT";
-    case StoryKind::cancel: return "CANCEL";
-    case StoryKind::requeue: return "REQUEUE";
-    case StoryKind::hold: return "HOLD";
-    case StoryKind::release: return "RELEASE";
-    case StoryKind::main_pass: return "MAIN_PASS";
-    case StoryKind::backfill_pass: return "BACKFILL_PASS";
-    case StoryKind::plan: return "PLAN";
+    case StoryKind::submit:
+      return "SUBMIT";
+    case StoryKind::sibling_submit:
+      return "SIBLING_SUBMIT";
+    case StoryKind::reject:
+      return "REJECT";
+    case StoryKind::lock:
+      return "LOCK";
+    case StoryKind::lock_denied:
+      return "LOCK_DENIED";
+    case StoryKind::start:
+      return "START";
+    case StoryKind::revoke:
+      return "REVOKE";
+    case StoryKind::complete:
+      return "COMPLETE";
+    case StoryKind::timeout:
+      return "TIMEOUT";
+    case StoryKind::cancel:
+      return "CANCEL";
+    case StoryKind::requeue:
+      return "REQUEUE";
+    case StoryKind::hold:
+      return "HOLD";
+    case StoryKind::release:
+      return "RELEASE";
+    case StoryKind::main_pass:
+      return "MAIN_PASS";
+    case StoryKind::backfill_pass:
+      return "BACKFILL_PASS";
+    case StoryKind::plan:
+      return "PLAN";
   }
   return "";
 }

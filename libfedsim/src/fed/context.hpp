@@ -1,4 +1,5 @@
-// What the federation's rules work on: the immutable input, the state, and the demand table of the run.
+// What the federation's rules work on: the immutable input, the state, and the demand table of the
+// run.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +25,23 @@ struct DemandTable {
   std::vector<std::size_t> first_partition;        ///< per cluster
 };
 
-/// Trace texts resolved against the model, each distinct text once. Looked up by StringId, never walked.
+/// Trace texts resolved against the model, each distinct text once. Looked up by StringId, never
+/// walked.
 struct NameTable {
   struct Constraint {
     ClusterSet clusters;
     bool valid = true;
   };
   std::unordered_map<std::uint32_t, ClusterId> clusters;
-  std::unordered_map<std::uint32_t, ClusterSet> cluster_lists;       ///< -M
-  std::unordered_map<std::uint32_t, Constraint> constraints;         ///< --cluster-constraint
-  std::vector<std::unordered_map<std::uint32_t, std::vector<PartitionId>>> partitions;  ///< per cluster
-  std::unordered_map<std::uint32_t, JobId> labels;                   ///< targets of operations
+  std::unordered_map<std::uint32_t, ClusterSet> cluster_lists;  ///< -M
+  std::unordered_map<std::uint32_t, Constraint> constraints;    ///< --cluster-constraint
+  std::vector<std::unordered_map<std::uint32_t, std::vector<PartitionId>>>
+      partitions;                                   ///< per cluster
+  std::unordered_map<std::uint32_t, JobId> labels;  ///< targets of operations
 };
 
-/// Resolves every name of the trace. Unknown clusters are errors, all reported at once (InputError C10x).
+/// Resolves every name of the trace. Unknown clusters are errors, all reported at once (InputError
+/// C10x).
 NameTable resolve_names(const FederationModel& model, const Trace& trace);
 
 struct Context {
@@ -58,18 +62,22 @@ struct Context {
 /// Adds a line to the story when somebody wants it.
 void tell(const Context& ctx, StoryKind kind, ClusterId where, JobId job, ClusterId other = {});
 
-/// Sends a message between controllers; it arrives after the sibling latency, at once in ideal runs.
+/// Sends a message between controllers; it arrives after the sibling latency, at once in ideal
+/// runs.
 void send(const Context& ctx, EventKind kind, ClusterId to, JobId job, std::uint32_t aux = 0);
 
 /// Index of the demand of `request` on a partition, with whether it ever fits (computed once).
-DemandTable::Verdict demand_of(const Context& ctx, ClusterId c, PartitionId p, std::uint32_t request);
+DemandTable::Verdict demand_of(const Context& ctx, ClusterId c, PartitionId p,
+                               std::uint32_t request);
 
 /// Time stamp as a controller writes it: whole seconds under slurm fidelity, exact in ideal runs.
 SimTime stamp(const Context& ctx, SimTime t);
 
-// submit.cpp -------------------------------------------------------------------------------------------
+// submit.cpp
+// -------------------------------------------------------------------------------------------
 
-/// A submission reaches its origin: verdict, federated id, tracking record, copies to viable siblings.
+/// A submission reaches its origin: verdict, federated id, tracking record, copies to viable
+/// siblings.
 void submit_job(const Context& ctx, JobId job);
 /// A copy reaches `cluster`: its own verdict and record.
 void receive_copy(const Context& ctx, ClusterId cluster, JobId job);
@@ -80,13 +88,16 @@ std::uint32_t make_record(const Context& ctx, ClusterId cluster, JobId job, SimT
 /// Puts a pending record into its cluster's queue.
 void queue_record(const Context& ctx, std::uint32_t record);
 
-// lock.cpp ---------------------------------------------------------------------------------------------
+// lock.cpp
+// ---------------------------------------------------------------------------------------------
 
-/// Start lock of the job at its origin, asked by `cluster` (semantics 1.6). Always granted outside a federation.
+/// Start lock of the job at its origin, asked by `cluster` (semantics 1.6). Always granted outside
+/// a federation.
 bool ask_lock(const Context& ctx, ClusterId cluster, JobId job);
 void give_lock_back(const Context& ctx, ClusterId cluster, JobId job);
 
-// start_revoke.cpp -------------------------------------------------------------------------------------
+// start_revoke.cpp
+// -------------------------------------------------------------------------------------
 
 /// The record starts: allocation, end event, notice to the origin or revocation of the siblings.
 void start_record(const Context& ctx, const QueueEntry& entry, const std::vector<NodeShare>& shares,
@@ -99,7 +110,8 @@ void revoke_record(const Context& ctx, ClusterId cluster, JobId job);
 void on_job_end(const Context& ctx, std::uint32_t record);
 void on_epilog_end(const Context& ctx, std::uint32_t slot);
 
-// operations.cpp ---------------------------------------------------------------------------------------
+// operations.cpp
+// ---------------------------------------------------------------------------------------
 
 void apply_operation(const Context& ctx, const Operation& op);
 /// The job's user withdraws it (a trace's cancellation in the queue).

@@ -26,8 +26,8 @@ void give_lock_back(const Context& ctx, ClusterId cluster, JobId job) {
   live.lock = JobLive::kFree;
   // Lock and unlock travel to the origin and back; the origin itself holds the lock for no time.
   const bool remote = ctx.state.job_rows[job.index()].origin != cluster;
-  live.lock_busy_until = remote && ctx.slurm() ? ctx.state.now + ctx.model.latency.lock_round_trip
-                                               : kNoTime;
+  live.lock_busy_until =
+      remote && ctx.slurm() ? ctx.state.now + ctx.model.latency.lock_round_trip : kNoTime;
 }
 
 }  // namespace fedsim

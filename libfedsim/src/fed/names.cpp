@@ -17,10 +17,15 @@ void for_each_piece(std::string_view list, F&& f) {
   }
 }
 
-Diagnostic unknown_cluster(const FederationModel& model, const std::string& name, const char* what) {
+Diagnostic unknown_cluster(const FederationModel& model, const std::string& name,
+                           const char* what) {
   std::string known;
   for (const ClusterModel& c : model.clusters) known += (known.empty() ? "" : ", ") + c.name;
-  return {Severity::error, "C101", "", 0, std::string(what) + " names an unknown cluster '" + name + "'",
+  return {Severity::error,
+          "C101",
+          "",
+          0,
+          std::string(what) + " names an unknown cluster '" + name + "'",
           "clusters of this federation: " + known};
 }
 
@@ -124,7 +129,8 @@ class Resolver {
 
   void labels() {
     for (std::size_t j = 0; j < trace_.jobs.size(); ++j) {
-      if (trace_.jobs[j].label.index() != 0) out_.labels.emplace(trace_.jobs[j].label.index(), JobId{j});
+      if (trace_.jobs[j].label.index() != 0)
+        out_.labels.emplace(trace_.jobs[j].label.index(), JobId{j});
     }
     for (const Operation& op : trace_.operations) {
       if (out_.labels.contains(op.target.index())) continue;

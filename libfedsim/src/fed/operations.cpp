@@ -1,4 +1,5 @@
-// Commands of users and administrators on jobs of a federation: semantics 1.9, 9.2; recordings 06, 07, 20.
+// Commands of users and administrators on jobs of a federation: semantics 1.9, 9.2; recordings 06,
+// 07, 20.
 #include <algorithm>
 
 #include "fed/context.hpp"
@@ -21,11 +22,12 @@ void requeue(const Context& ctx, JobId job, bool hold) {
   Duration delay = ctx.slurm() ? kRequeueKill : Duration{1};
   if (live.running_record != kNoIndex) {
     const std::uint32_t r = live.running_record;
-    if (s.record_rows[r].cluster != origin && ctx.slurm()) delay += ctx.model.latency.sibling_message;
+    if (s.record_rows[r].cluster != origin && ctx.slurm())
+      delay += ctx.model.latency.sibling_message;
     end_record(ctx, r, RecordState::requeued);
   }
-  s.queue.push({(s.now + delay).time_since_epoch().count(), 0, job.index(), 0, 0, EventKind::requeue,
-                static_cast<std::uint8_t>(origin.index())},
+  s.queue.push({(s.now + delay).time_since_epoch().count(), 0, job.index(), 0, 0,
+                EventKind::requeue, static_cast<std::uint8_t>(origin.index())},
                Phase::message, static_cast<std::uint8_t>(origin.index()));
 }
 
@@ -54,12 +56,13 @@ void release(const Context& ctx, JobId job) {
   SimState& s = ctx.state;
   JobLive& live = s.jobs[job.index()];
   const std::uint32_t r = live.origin_record;
-  if (r == kNoIndex || s.record_rows[r].state != RecordState::pending || s.records[r].priority != 0) return;
+  if (r == kNoIndex || s.record_rows[r].state != RecordState::pending || s.records[r].priority != 0)
+    return;
   // Released jobs keep their place: the priority they would have had at submission.
-  s.records[r].priority = ctx.cluster(s.record_rows[r].cluster).scheduler.priority ==
-                                  PriorityType::multifactor
-                              ? 1
-                              : 0xFFFF'0000U - (decode_job_id(s.job_rows[job.index()].job_id).local);
+  s.records[r].priority =
+      ctx.cluster(s.record_rows[r].cluster).scheduler.priority == PriorityType::multifactor
+          ? 1
+          : 0xFFFF'0000U - (decode_job_id(s.job_rows[job.index()].job_id).local);
   tell(ctx, StoryKind::release, s.record_rows[r].cluster, job);
   send_copies(ctx, job);
 }
@@ -86,8 +89,8 @@ void finish_cancelled(const Context& ctx, JobId job) {
   ++s.jobs_done;
 }
 
-/// A pending copy cancelled where it is: 22.05 tells the origin, whose record goes REVOKED; copies at third
-/// clusters stay and may run (recording 07b).
+/// A pending copy cancelled where it is: 22.05 tells the origin, whose record goes REVOKED; copies
+/// at third clusters stay and may run (recording 07b).
 void cancel_copy(const Context& ctx, JobId job, ClusterId at, std::uint32_t r) {
   JobLive& live = ctx.state.jobs[job.index()];
   const ClusterId origin = ctx.state.job_rows[job.index()].origin;
@@ -115,7 +118,8 @@ void cancel_job(const Context& ctx, JobId job, ClusterId at) {
   const ClusterId origin = s.job_rows[job.index()].origin;
   const bool routed = ctx.cluster(at).release >= SlurmRelease{24, 11};
   const std::uint32_t copy = record_on(s, job, at);
-  if (at != origin && !routed && copy != kNoIndex && s.record_rows[copy].state == RecordState::pending) {
+  if (at != origin && !routed && copy != kNoIndex &&
+      s.record_rows[copy].state == RecordState::pending) {
     cancel_copy(ctx, job, at, copy);
     return;
   }
@@ -146,7 +150,8 @@ void on_requeue(const Context& ctx, JobId job) {
     live.active = ClusterSet::only(origin);
     return;
   }
-  // priority/basic keeps a requeued job's number; with equal priorities it goes by its new submission time.
+  // priority/basic keeps a requeued job's number; with equal priorities it goes by its new
+  // submission time.
   s.records[r].priority = ctx.cluster(origin).scheduler.priority == PriorityType::multifactor
                               ? 1
                               : 0xFFFF'0000U - decode_job_id(row.job_id).local;
@@ -162,11 +167,21 @@ void apply_operation(const Context& ctx, const Operation& op) {
   };
   const ClusterId at = at_or_first(op.sibling.index() != 0 ? op.sibling : op.cluster);
   switch (op.kind) {
-    case OperationKind::scancel: cancel_job(ctx, job, at); break;
-    case OperationKind::requeue: requeue(ctx, job, false); break;
-    case OperationKind::requeuehold: requeue(ctx, job, true); break;
-    case OperationKind::hold: hold(ctx, job); break;
-    case OperationKind::release: release(ctx, job); break;
+    case OperationKind::scancel:
+      cancel_job(ctx, job, at);
+      break;
+    case OperationKind::requeue:
+      requeue(ctx, job, false);
+      break;
+    case OperationKind::requeuehold:
+      requeue(ctx, job, true);
+      break;
+    case OperationKind::hold:
+      hold(ctx, job);
+      break;
+    case OperationKind::release:
+      release(ctx, job);
+      break;
   }
 }
 

@@ -1,4 +1,5 @@
-// Start, revocation and end of an execution, fed_mgr.c and job_mgr.c: semantics 1.6 points 4 to 8, 8.3, 9.1.
+// Start, revocation and end of an execution, fed_mgr.c and job_mgr.c: semantics 1.6 points 4 to
+// 8, 8.3, 9.1.
 #include <algorithm>
 
 #include "fed/context.hpp"
@@ -11,7 +12,8 @@ constexpr std::int64_t kYear = 365LL * 24 * 3600;
 
 std::int64_t limit_of(const Context& ctx, const QueueEntry& e) {
   const RecordRow& row = ctx.state.record_rows[e.record];
-  return effective_limit(ctx.cluster(row.cluster).partitions[e.partition], ctx.spec(row.job).limit_s);
+  return effective_limit(ctx.cluster(row.cluster).partitions[e.partition],
+                         ctx.spec(row.job).limit_s);
 }
 
 /// How and when the execution will end if nobody interferes.
@@ -22,11 +24,16 @@ struct Ending {
 
 RecordState state_of(Outcome o) {
   switch (o) {
-    case Outcome::completed: return RecordState::completed;
-    case Outcome::failed: return RecordState::failed;
-    case Outcome::cancelled: return RecordState::cancelled;
-    case Outcome::node_fail: return RecordState::node_fail;
-    case Outcome::out_of_memory: return RecordState::out_of_memory;
+    case Outcome::completed:
+      return RecordState::completed;
+    case Outcome::failed:
+      return RecordState::failed;
+    case Outcome::cancelled:
+      return RecordState::cancelled;
+    case Outcome::node_fail:
+      return RecordState::node_fail;
+    case Outcome::out_of_memory:
+      return RecordState::out_of_memory;
   }
   return RecordState::completed;
 }
@@ -36,7 +43,8 @@ Ending ending_of(const Context& ctx, const QueueEntry& e) {
   const JobSpec& spec = ctx.spec(row.job);
   const SimTime now = ctx.state.now;
   const bool launches = ctx.slurm() && !spec.run_is_elapsed;
-  Ending out{now + spec.run + (launches ? ctx.model.latency.launch : Duration{0}), state_of(spec.outcome)};
+  Ending out{now + spec.run + (launches ? ctx.model.latency.launch : Duration{0}),
+             state_of(spec.outcome)};
   // Withdrawn in the queue by its user: had it started earlier it would have run until then.
   if (spec.cancel != kNoTime) out = {std::max(spec.cancel, now), RecordState::cancelled};
   const std::int64_t limit = limit_of(ctx, e);
@@ -44,7 +52,8 @@ Ending ending_of(const Context& ctx, const QueueEntry& e) {
     const ClusterModel& cluster = ctx.cluster(row.cluster);
     SimTime kill = now + kSecond * limit;
     if (ctx.slurm()) {
-      const SimTime over = from_unix_seconds(floor_seconds(now) + limit + cluster.over_time_limit_s);
+      const SimTime over =
+          from_unix_seconds(floor_seconds(now) + limit + cluster.over_time_limit_s);
       kill = next_limit_check(ctx.controller(row.cluster), over);
     }
     if (kill < out.at) out = {kill, RecordState::timeout};
@@ -53,8 +62,8 @@ Ending ending_of(const Context& ctx, const QueueEntry& e) {
   return out;
 }
 
-std::uint32_t allocate(const Context& ctx, const QueueEntry& e, const std::vector<NodeShare>& shares,
-                       bool backfilled) {
+std::uint32_t allocate(const Context& ctx, const QueueEntry& e,
+                       const std::vector<NodeShare>& shares, bool backfilled) {
   SimState& s = ctx.state;
   const RecordRow& row = s.record_rows[e.record];
   AllocationRow a;
@@ -124,9 +133,10 @@ void start_record(const Context& ctx, const QueueEntry& e, const std::vector<Nod
   jr.ran = row.cluster;
   jr.state = RecordState::running;
   const Ending end = ending_of(ctx, e);
-  s.queue.push({end.at.time_since_epoch().count(), 0, e.record, static_cast<std::uint32_t>(end.state),
-                live.generation, EventKind::job_end, static_cast<std::uint8_t>(row.cluster.index())},
-               Phase::end, static_cast<std::uint8_t>(row.cluster.index()));
+  s.queue.push(
+      {end.at.time_since_epoch().count(), 0, e.record, static_cast<std::uint32_t>(end.state),
+       live.generation, EventKind::job_end, static_cast<std::uint8_t>(row.cluster.index())},
+      Phase::end, static_cast<std::uint8_t>(row.cluster.index()));
   own.last_update_s = floor_seconds(s.now);
   own.changed_for_backfill = true;
   tell(ctx, StoryKind::start, row.cluster, row.job);

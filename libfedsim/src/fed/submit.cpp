@@ -19,7 +19,8 @@ std::uint32_t first_priority(const Context& ctx, ClusterId c) {
 }
 
 ClusterId origin_of(const Context& ctx, const JobSpec& spec) {
-  const ClusterId typed = spec.origin.index() == 0 ? ClusterId{0} : ctx.names.clusters.at(spec.origin.index());
+  const ClusterId typed =
+      spec.origin.index() == 0 ? ClusterId{0} : ctx.names.clusters.at(spec.origin.index());
   if (spec.clusters.index() == 0) return typed;
   const ClusterSet list = ctx.names.cluster_lists.at(spec.clusters.index());
   if (list.empty() || list.has(typed)) return typed;
@@ -81,7 +82,8 @@ void refuse(const Context& ctx, ClusterId origin, JobId job, Reason reason) {
 
 }  // namespace
 
-DemandTable::Verdict demand_of(const Context& ctx, ClusterId c, PartitionId p, std::uint32_t request) {
+DemandTable::Verdict demand_of(const Context& ctx, ClusterId c, PartitionId p,
+                               std::uint32_t request) {
   DemandTable& t = ctx.demands;
   auto& verdicts = t.by_partition[t.first_partition[c.index()] + p.index()];
   if (verdicts.size() <= request) verdicts.resize(ctx.trace.requests.size());
@@ -92,8 +94,8 @@ DemandTable::Verdict demand_of(const Context& ctx, ClusterId c, PartitionId p, s
     v.known = true;
     v.demand = static_cast<std::uint32_t>(t.demands.size());
     t.demands.push_back(resolve_demand(cluster, partition, ctx.trace.requests[request]));
-    v.fits_empty = t.demands.back().refusal == Reason::none &&
-                   ever_fits(cluster, partition, t.demands.back());
+    v.fits_empty =
+        t.demands.back().refusal == Reason::none && ever_fits(cluster, partition, t.demands.back());
   }
   return v;
 }
@@ -111,7 +113,8 @@ void tell(const Context& ctx, StoryKind kind, ClusterId where, JobId job, Cluste
 
 void send(const Context& ctx, EventKind kind, ClusterId to, JobId job, std::uint32_t aux) {
   const Duration latency = ctx.slurm() ? ctx.model.latency.sibling_message : Duration{1};
-  const std::int64_t at = (ctx.state.now + std::max(latency, Duration{1})).time_since_epoch().count();
+  const std::int64_t at =
+      (ctx.state.now + std::max(latency, Duration{1})).time_since_epoch().count();
   ctx.state.queue.push({at, 0, job.index(), aux, 0, kind, static_cast<std::uint8_t>(to.index())},
                        Phase::message, static_cast<std::uint8_t>(to.index()));
 }
@@ -184,10 +187,10 @@ void submit_job(const Context& ctx, JobId job) {
   live.origin_record = r;
   ctx.state.records[r].priority = first_priority(ctx, origin);
   if (spec.cancel != kNoTime) {
-    ctx.state.queue.push({std::max(spec.cancel, ctx.state.now + Duration{1}).time_since_epoch().count(), 0,
-                          job.index(), 0, 0, EventKind::cancel,
-                          static_cast<std::uint8_t>(origin.index())},
-                         Phase::control, static_cast<std::uint8_t>(origin.index()));
+    ctx.state.queue.push(
+        {std::max(spec.cancel, ctx.state.now + Duration{1}).time_since_epoch().count(), 0,
+         job.index(), 0, 0, EventKind::cancel, static_cast<std::uint8_t>(origin.index())},
+        Phase::control, static_cast<std::uint8_t>(origin.index()));
   }
   RecordRow& record = ctx.state.record_rows[r];
   if (spec.held) {
@@ -226,7 +229,8 @@ void receive_copy(const Context& ctx, ClusterId cluster, JobId job) {
   const Admission a = admit_anywhere(ctx, cluster, spec);
   if (a.refusal != Reason::none) {
     live.active.remove(cluster);
-    // A copy that no node could ever hold leaves a FAILED record; other refusals leave none (recording 18a).
+    // A copy that no node could ever hold leaves a FAILED record; other refusals leave none
+    // (recording 18a).
     if (a.refusal != Reason::node_config_unavailable) return;
     RecordRow& row = ctx.state.record_rows[make_record(ctx, cluster, job, kNoTime)];
     row.state = RecordState::failed;

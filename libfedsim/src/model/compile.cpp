@@ -1,4 +1,5 @@
-// FederationSpec -> FederationModel: validation, slurmctld's node order, node classes, scheduler options.
+// FederationSpec -> FederationModel: validation, slurmctld's node order, node classes, scheduler
+// options.
 #include <algorithm>
 #include <map>
 
@@ -25,7 +26,8 @@ bool node_usable(const NodeSpec& n) {
 
 class ClusterCompiler {
  public:
-  ClusterCompiler(const ClusterSpec& spec, std::vector<Diagnostic>& found) : spec_(spec), found_(found) {}
+  ClusterCompiler(const ClusterSpec& spec, std::vector<Diagnostic>& found)
+      : spec_(spec), found_(found) {}
 
   ClusterModel run() {
     out_.name = spec_.name;
@@ -42,8 +44,8 @@ class ClusterCompiler {
 
  private:
   void error(const char* code, std::string message, std::string hint) {
-    found_.push_back({Severity::error, code, "", 0, "cluster " + spec_.name + ": " + std::move(message),
-                      std::move(hint)});
+    found_.push_back({Severity::error, code, "", 0,
+                      "cluster " + spec_.name + ": " + std::move(message), std::move(hint)});
   }
 
   std::uint32_t feature_id(const std::string& name) {
@@ -89,9 +91,9 @@ class ClusterCompiler {
 
   static std::uint64_t class_hash(const NodeClass& c) {
     std::uint64_t h = 1;
-    for (const std::int64_t v : {std::int64_t{c.cpus}, std::int64_t{c.sockets},
-                                 std::int64_t{c.cores_per_socket}, std::int64_t{c.threads_per_core},
-                                 c.memory_mib, std::int64_t{c.weight}}) {
+    for (const std::int64_t v :
+         {std::int64_t{c.cpus}, std::int64_t{c.sockets}, std::int64_t{c.cores_per_socket},
+          std::int64_t{c.threads_per_core}, c.memory_mib, std::int64_t{c.weight}}) {
       h = hash_combine(h, static_cast<std::uint64_t>(v));
     }
     for (const std::uint32_t f : c.features) h = hash_combine(h, f);
@@ -150,7 +152,8 @@ class ClusterCompiler {
       if (p.is_default) out_.default_partition = PartitionId{out_.partitions.size()};
       out_.partitions.push_back(std::move(m));
     }
-    if (out_.partitions.empty()) error("C110", "no partitions", "give at least one PartitionName line");
+    if (out_.partitions.empty())
+      error("C110", "no partitions", "give at least one PartitionName line");
   }
 
   const ClusterSpec& spec_;
@@ -222,7 +225,8 @@ std::shared_ptr<const FederationModel> compile(const FederationSpec& spec) {
   model->federated = spec.federated;
   model->latency = spec.latency;
   if (spec.clusters.empty()) {
-    found.push_back({Severity::error, "C111", "", 0, "a federation without clusters", "add a cluster"});
+    found.push_back(
+        {Severity::error, "C111", "", 0, "a federation without clusters", "add a cluster"});
   }
   if (spec.clusters.size() > kMaxFederationClusters) {
     found.push_back({Severity::error, "C040", "", 0, "Too many clusters in federation",

@@ -1,4 +1,5 @@
-// Options of slurm.conf: see options.hpp. Defaults: slurm.conf(5), sched_config page, semantics 0.1.
+// Options of slurm.conf: see options.hpp. Defaults: slurm.conf(5), sched_config page, semantics
+// 0.1.
 #include "model/options.hpp"
 
 #include <algorithm>
@@ -29,9 +30,9 @@ class OptionReader {
   }
 
   void warn(const std::string& key, const std::string& value) {
-    found_.push_back({Severity::warning, "C113", "", 0,
-                      "cluster " + spec_.name + ": can't read " + key + "=" + value + ", default kept",
-                      ""});
+    found_.push_back(
+        {Severity::warning, "C113", "", 0,
+         "cluster " + spec_.name + ": can't read " + key + "=" + value + ", default kept", ""});
   }
 
   void number(const char* key, std::int64_t& target, std::int64_t factor = 1) {
@@ -59,12 +60,16 @@ class OptionReader {
   void read_select() {
     const std::string select = to_lower(text("SelectType"));
     // select/linear was the default until 23.02.
-    out_.linear = select == "select/linear" || (select.empty() && spec_.release < SlurmRelease{23, 11});
+    out_.linear =
+        select == "select/linear" || (select.empty() && spec_.release < SlurmRelease{23, 11});
     const std::string parameters = to_upper(text("SelectTypeParameters"));
     const std::vector<std::string> words = split_list(parameters);
-    const auto has = [&](const char* w) { return std::find(words.begin(), words.end(), w) != words.end(); };
-    out_.consumes_memory = out_.linear ? parameters.find("MEMORY") != std::string::npos
-                                       : words.empty() || parameters.find("MEMORY") != std::string::npos;
+    const auto has = [&](const char* w) {
+      return std::find(words.begin(), words.end(), w) != words.end();
+    };
+    out_.consumes_memory = out_.linear
+                               ? parameters.find("MEMORY") != std::string::npos
+                               : words.empty() || parameters.find("MEMORY") != std::string::npos;
     out_.least_loaded_nodes = has("CR_LLN");
   }
 
@@ -111,8 +116,8 @@ class OptionReader {
         warn("SchedulerParameters " + key, word.substr(eq + 1));
       }
     };
-    const auto set_s = [&](const char* name, std::int64_t& target, std::int64_t low, std::int64_t high,
-                           std::int64_t factor = 1) {
+    const auto set_s = [&](const char* name, std::int64_t& target, std::int64_t low,
+                           std::int64_t high, std::int64_t factor = 1) {
       if (key != name) return;
       if (value && *value >= low && *value <= high) {
         target = *value * factor;
@@ -146,7 +151,8 @@ class OptionReader {
 
 }  // namespace
 
-void read_cluster_options(const ClusterSpec& spec, ClusterModel& out, std::vector<Diagnostic>& found) {
+void read_cluster_options(const ClusterSpec& spec, ClusterModel& out,
+                          std::vector<Diagnostic>& found) {
   OptionReader(spec, out, found).run();
 }
 

@@ -1,4 +1,5 @@
-// slurm.conf options of a cluster turned into ClusterModel fields with Slurm's defaults per release.
+// slurm.conf options of a cluster turned into ClusterModel fields with Slurm's defaults per
+// release.
 #pragma once
 
 #include <vector>
@@ -8,6 +9,7 @@
 namespace fedsim {
 
 /// Unreadable values are warnings: slurmctld logs them and keeps its default.
-void read_cluster_options(const ClusterSpec& spec, ClusterModel& out, std::vector<Diagnostic>& found);
+void read_cluster_options(const ClusterSpec& spec, ClusterModel& out,
+                          std::vector<Diagnostic>& found);
 
 }  // namespace fedsim

@@ -34,7 +34,8 @@ DestinationFit fit_cluster(const ClusterModel& cluster, const ResourceRequest& r
   query.demand = &demand;
   query.fits_empty = demand.refusal == Reason::none && ever_fits(cluster, partition, demand);
   const Admission verdict = admit(query);
-  out.eligible = verdict.refusal == Reason::none && verdict.pending == Reason::none && query.fits_empty;
+  out.eligible =
+      verdict.refusal == Reason::none && verdict.pending == Reason::none && query.fits_empty;
   if (verdict.refusal != Reason::none) out.refusal = std::string(reason_text(verdict.refusal));
   if (!out.eligible) return out;
   Bitmap open = partition.nodes;
@@ -62,9 +63,9 @@ FitReport fit(const FederationModel& model, const ResourceRequest& request, cons
   }
   report.shortfall = std::max<std::int64_t>(report.requested - report.max_domain, 0);
   report.feasible = report.eligible > 0;
-  report.code = report.feasible            ? "OK"
-                : report.shortfall > 0     ? "EXCEEDS_EVERY_DOMAIN"
-                                           : "NO_ELIGIBLE_CLUSTER";
+  report.code = report.feasible        ? "OK"
+                : report.shortfall > 0 ? "EXCEEDS_EVERY_DOMAIN"
+                                       : "NO_ELIGIBLE_CLUSTER";
   return report;
 }
 

@@ -1,5 +1,5 @@
-// Requests resolved against a partition: see demand.hpp. Rules: slurm.conf(5), sbatch(1); 3.1 of the
-// scheduling page "cons_tres" for node, task and CPU counts.
+// Requests resolved against a partition: see demand.hpp. Rules: slurm.conf(5), sbatch(1); 3.1 of
+// the scheduling page "cons_tres" for node, task and CPU counts.
 #include "request/demand.hpp"
 
 #include <algorithm>
@@ -15,7 +15,9 @@ std::uint32_t sum(const std::vector<GpuDemand>& list) {
   return n;
 }
 
-std::uint32_t at_least_one(int v) { return v > 0 ? static_cast<std::uint32_t>(v) : 1U; }
+std::uint32_t at_least_one(int v) {
+  return v > 0 ? static_cast<std::uint32_t>(v) : 1U;
+}
 
 /// GPU entries of a list; `refusal` is set for names and types the cluster does not have.
 std::vector<GpuDemand> gpu_list(const ClusterModel& cluster, const std::vector<GresRequest>& list,
@@ -80,8 +82,8 @@ void resolve_gpu_tasks(const ResourceRequest& r, Demand& d) {
   d.min_cpus = std::max(d.min_cpus, d.ntasks * d.cpus_per_task);
 }
 
-void resolve_memory(const ClusterModel& cluster, const PartitionSpec& part, const ResourceRequest& r,
-                    Demand& d) {
+void resolve_memory(const ClusterModel& cluster, const PartitionSpec& part,
+                    const ResourceRequest& r, Demand& d) {
   const auto pick = [&](MemoryRule rule, std::int64_t mib) {
     d.memory_rule = mib == 0 && rule == MemoryRule::per_node ? MemoryRule::whole_node : rule;
     d.memory_mib = mib;
@@ -101,7 +103,8 @@ void resolve_memory(const ClusterModel& cluster, const PartitionSpec& part, cons
   if (cluster.def_mem_per_node_mib > 0) {
     return pick(MemoryRule::per_node, cluster.def_mem_per_node_mib);
   }
-  if (cluster.def_mem_per_cpu_mib > 0) return pick(MemoryRule::per_cpu, cluster.def_mem_per_cpu_mib);
+  if (cluster.def_mem_per_cpu_mib > 0)
+    return pick(MemoryRule::per_cpu, cluster.def_mem_per_cpu_mib);
   pick(MemoryRule::per_node, 0);  // nothing said: all memory of the node
 }
 
@@ -149,9 +152,15 @@ Bitmap node_set(const ClusterModel& cluster, const std::string& hosts, Reason& r
 
 }  // namespace
 
-std::uint32_t Demand::gpus_per_node_n() const { return sum(gpus_per_node); }
-std::uint32_t Demand::gpus_per_job_n() const { return sum(gpus_per_job); }
-std::uint32_t Demand::gpus_per_task_n() const { return sum(gpus_per_task); }
+std::uint32_t Demand::gpus_per_node_n() const {
+  return sum(gpus_per_node);
+}
+std::uint32_t Demand::gpus_per_job_n() const {
+  return sum(gpus_per_job);
+}
+std::uint32_t Demand::gpus_per_task_n() const {
+  return sum(gpus_per_task);
+}
 
 Demand resolve_demand(const ClusterModel& cluster, const PartitionModel& partition,
                       const ResourceRequest& r) {
@@ -176,8 +185,8 @@ Demand resolve_demand(const ClusterModel& cluster, const PartitionModel& partiti
                                                                 : cluster.def_cpu_per_gpu;
     if (def > 0) d.cpus_per_gpu = static_cast<std::uint32_t>(def);
   }
-  d.whole_node = r.exclusive || cluster.linear ||
-                 partition.spec.oversubscribe == OverSubscribe::exclusive;
+  d.whole_node =
+      r.exclusive || cluster.linear || partition.spec.oversubscribe == OverSubscribe::exclusive;
   if (partition.spec.max_cpus_per_node > 0) {
     d.max_cpus_per_node = static_cast<std::uint32_t>(partition.spec.max_cpus_per_node);
   }

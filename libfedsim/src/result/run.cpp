@@ -54,7 +54,9 @@ Progress progress_of(const Scenario& scenario, const SimState& state) {
 
 }  // namespace
 
-Result Simulation::result() const { return make_result(scenario(), state()); }
+Result Simulation::result() const {
+  return make_result(scenario(), state());
+}
 
 Result run(const Scenario& scenario) {
   const WallClock::time_point start = WallClock::now();
@@ -74,9 +76,8 @@ Result run(const Scenario& scenario) {
     if (options.progress && n % kPollEvery == 0 && seconds_since(told) >= kTellEvery) {
       told = WallClock::now();
       if (!options.progress(progress_of(scenario, engine.state()))) {
-        throw Interrupted("the run was stopped at " +
-                          std::to_string(engine.state().jobs_done) + " of " +
-                          std::to_string(scenario.trace->jobs.size()) + " jobs");
+        throw Interrupted("the run was stopped at " + std::to_string(engine.state().jobs_done) +
+                          " of " + std::to_string(scenario.trace->jobs.size()) + " jobs");
       }
     }
   }

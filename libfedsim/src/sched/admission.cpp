@@ -28,10 +28,14 @@ namespace {
 /// The refusal that EnforcePartLimits=ALL|ANY makes of a broken limit (semantics 13.2 point 2).
 Reason enforced(Reason limit) {
   switch (limit) {
-    case Reason::partition_node_limit: return Reason::node_count_invalid;
-    case Reason::partition_time_limit: return Reason::invalid_time_limit;
-    case Reason::partition_config: return Reason::more_processors_than_permitted;
-    default: return Reason::none;
+    case Reason::partition_node_limit:
+      return Reason::node_count_invalid;
+    case Reason::partition_time_limit:
+      return Reason::invalid_time_limit;
+    case Reason::partition_config:
+      return Reason::more_processors_than_permitted;
+    default:
+      return Reason::none;
   }
 }
 
@@ -43,7 +47,8 @@ Admission admit(const AdmissionQuery& q) {
   if (q.demand->refusal == Reason::invalid_gres) return {Reason::invalid_gres, Reason::none};
   out.pending = partition_limit(*q.partition, *q.demand, effective_limit(*q.partition, q.limit_s));
   const bool enforce = q.cluster->enforce_part_limits != EnforcePartLimits::no;
-  if (enforce && enforced(out.pending) != Reason::none) return {enforced(out.pending), Reason::none};
+  if (enforce && enforced(out.pending) != Reason::none)
+    return {enforced(out.pending), Reason::none};
   if (q.demand->refusal != Reason::none && q.demand->refusal != Reason::node_config_unavailable) {
     return {q.demand->refusal, Reason::none};
   }

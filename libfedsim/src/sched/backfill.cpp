@@ -1,8 +1,9 @@
-// sched/backfill, backfill.c: one cycle over the queue with a plan of time slices (semantics 5.3 to 5.5).
+// sched/backfill, backfill.c: one cycle over the queue with a plan of time slices (semantics 5.3
+// to 5.5).
 //
-// Nodes are planned whole; running jobs are not in the plan but taken away one group after the other by the
-// will-run test, at the end of their time limits. Zero compute time: a cycle never yields.
-// Leaves out: reservations, licences, preemption, time-min, bf_running_job_reserve.
+// Nodes are planned whole; running jobs are not in the plan but taken away one group after the
+// other by the will-run test, at the end of their time limits. Zero compute time: a cycle never
+// yields. Leaves out: reservations, licences, preemption, time-min, bf_running_job_reserve.
 #include <algorithm>
 #include <map>
 
@@ -14,7 +15,9 @@ namespace {
 
 constexpr std::int64_t kYear = 365LL * 24 * 3600;
 
-std::int64_t floor_to(std::int64_t t, std::int64_t step) { return t / step * step; }
+std::int64_t floor_to(std::int64_t t, std::int64_t step) {
+  return t / step * step;
+}
 
 /// One cycle's working values.
 struct Cycle {
@@ -25,7 +28,8 @@ struct Cycle {
   bool lock_denied = false;
 };
 
-/// When a running job is expected to end; jobs past their limit get KillWait more (semantics 5.5 point 4).
+/// When a running job is expected to end; jobs past their limit get KillWait more (semantics 5.5
+/// point 4).
 std::int64_t expected_end(const PassView& v, const RunningEntry& r) {
   if (r.end_s > v.now_s) return r.end_s;
   return std::max(r.end_s + v.model.kill_wait_s, v.now_s + 1);
@@ -50,7 +54,8 @@ std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::
       continue;
     }
     for (std::uint64_t b = bits; b != 0 && n < enough; b &= b - 1) {
-      n += usable_cpus(v.model, pool, d, w * 64 + static_cast<std::size_t>(std::countr_zero(b))) > 0;
+      n +=
+          usable_cpus(v.model, pool, d, w * 64 + static_cast<std::size_t>(std::countr_zero(b))) > 0;
     }
   }
   return n;
@@ -62,9 +67,10 @@ bool fits(const PassView& v, const Demand& d, BitSpan open) {
   return select_nodes(v.model, v.own().pool, d, open, s.select, s.shares);
 }
 
-/// The window over the next group doubles, or grows by bf_window_linear, until it holds the next job's end.
-void next_window(const PassView& v, const BackfillSettings& set, std::size_t next, std::int64_t& window,
-                 std::int64_t& limit) {
+/// The window over the next group doubles, or grows by bf_window_linear, until it holds the next
+/// job's end.
+void next_window(const PassView& v, const BackfillSettings& set, std::size_t next,
+                 std::int64_t& window, std::int64_t& limit) {
   if (set.exact) return;
   const std::vector<RunningEntry>& running = v.own().running;
   const std::int64_t base = limit - window;
@@ -76,7 +82,8 @@ void next_window(const PassView& v, const BackfillSettings& set, std::size_t nex
            expected_end(v, running[next]) > limit);
 }
 
-/// Takes running jobs of one group away, from `i` on; true when there were any. `last_end`: their last end.
+/// Takes running jobs of one group away, from `i` on; true when there were any. `last_end`: their
+/// last end.
 bool release_group(const PassView& v, const BackfillSettings& set, BitSpan open, std::size_t& i,
                    std::int64_t& limit, std::int64_t& last_end) {
   ClusterState& own = v.own();
@@ -97,7 +104,8 @@ bool release_group(const PassView& v, const BackfillSettings& set, BitSpan open,
 }
 
 /// will_run() on a pool of unit nodes: counts decide, so nothing is taken away and put back.
-std::int64_t will_run_units(const PassView& v, const BackfillSettings& set, const Demand& d, BitSpan open) {
+std::int64_t will_run_units(const PassView& v, const BackfillSettings& set, const Demand& d,
+                            BitSpan open) {
   PassScratch& s = v.scratch;
   const ClusterState& own = v.own();
   const std::size_t need = d.min_cpus;
@@ -130,13 +138,40 @@ std::int64_t will_run_units(const PassView& v, const BackfillSettings& set, cons
     if (removed > 0 && n >= need) start = last_end;
     next_window(v, set, i, window, limit);
   }
-  if (start != INT64_MAX) select_units(d.min_cpus, cand, s.select, s.shares);
-  return start;
+  return start;  // nodes are chosen among s.candidates once the start is accepted
+}
+
+/// Lower bound of any start of a job that needs `need` nodes of a unit pool, whatever the plan.
+std::int64_t earliest_units(const PassView& v, std::size_t need) {
+  for (const auto& [end, nodes] : v.scratch.free_by) {
+    if (nodes >= need) return end;
+  }
+  return INT64_MAX;
+}
+
+/// Fills scratch.free_by: nodes of a unit pool that are free at each end of a running job,
+/// cumulated.
+void count_free_by(const PassView& v) {
+  auto& out = v.scratch.free_by;
+  out.clear();
+  if (!v.model.unit_nodes) return;
+  const ClusterState& own = v.own();
+  std::size_t nodes = 0;
+  for (std::size_t w = 0; w < own.pool.usable().size(); ++w) {
+    nodes += static_cast<std::size_t>(
+        std::popcount(own.pool.usable()[w] & own.pool.with_free_cpus()[w]));
+  }
+  out.emplace_back(v.now_s, nodes);
+  for (const RunningEntry& r : own.running) {
+    nodes += v.state.slots[r.slot].shares.size();
+    out.emplace_back(std::max(r.end_s, v.now_s + 1), nodes);
+  }
 }
 
 /// Expected start on `open`, nodes in scratch.shares; INT64_MAX: not even with every job gone.
 /// Groups of running jobs are taken away by growing windows (semantics 5.5 point 3), then put back.
-std::int64_t will_run(const PassView& v, const BackfillSettings& set, const Demand& d, BitSpan open) {
+std::int64_t will_run(const PassView& v, const BackfillSettings& set, const Demand& d,
+                      BitSpan open) {
   if (v.model.unit_nodes && d.simple_units) return will_run_units(v, set, d, open);
   if (fits(v, d, open)) return v.now_s;
   ClusterState& own = v.own();
@@ -155,25 +190,10 @@ std::int64_t will_run(const PassView& v, const BackfillSettings& set, const Dema
   return start;
 }
 
-/// Nodes that every slice overlapping [from, to] offers; `later`: end of the first slice after which other
-/// nodes come, 0 when none does. A slice that begins exactly at `to` still counts (semantics 5.7).
-std::int64_t intersect_slices(const Cycle& c, std::int64_t from, std::int64_t to, Bitmap& nodes) {
-  std::int64_t later = 0;
-  for (std::size_t i = 0; i < c.plan.size(); ++i) {
-    if (later == 0 && c.plan.end(i) > from && i + 1 < c.plan.size() &&
-        !is_subset(c.plan.nodes(i + 1), c.plan.nodes(i))) {
-      later = c.plan.end(i);
-    }
-    if (c.plan.end(i) <= from) continue;
-    if (c.set.exact ? c.plan.begin(i) >= to : c.plan.begin(i) > to) break;
-    and_into(nodes, c.plan.nodes(i));
-  }
-  return later;
-}
-
 bool plan_overlaps(const Cycle& c, std::int64_t from, std::int64_t to, BitSpan nodes) {
-  for (std::size_t i = 0; i < c.plan.size(); ++i) {
-    if (c.plan.end(i) > from && c.plan.begin(i) < to && !is_subset(nodes, c.plan.nodes(i))) return true;
+  if (from >= c.plan.window_end()) return false;
+  for (std::size_t i = c.plan.index_at(from); i < c.plan.size() && c.plan.begin(i) < to; ++i) {
+    if (!is_subset(nodes, c.plan.nodes(i))) return true;
   }
   return false;
 }
@@ -205,10 +225,23 @@ Step plan_job(Cycle& c, const QueueEntry& e, bool may_reserve) {
   std::int64_t limit = v.limit_s(e);
   if (limit < 0) limit = kYear;
   std::int64_t at = v.now_s;
+  SlidingAnd window(c.plan, s, v.model.bitmap_words());
+  const bool units = v.model.unit_nodes && d.simple_units;
+  const std::int64_t earliest = units ? earliest_units(v, d.min_cpus) : v.now_s;
   for (int attempt = 0; attempt < 4096; ++attempt) {
+    const std::size_t first = c.plan.index_at(at);
+    // Inclusive as in Slurm: a slice that begins exactly as the job ends still counts
+    // (semantics 5.7).
+    const std::size_t last = c.plan.index_at(at + limit - (c.set.exact ? 1 : 0)) + 1;
+    std::int64_t later = c.plan.next_gain(first, last);
+    if (may_reserve && later != 0 && earliest > later) {
+      at = later;  // no set of nodes starts it before the next change of the plan
+      continue;
+    }
+    window.move(first, last);
     s.job_nodes = v.own().pool.usable();
     and_into(s.job_nodes, v.partition(e).nodes);
-    std::int64_t later = intersect_slices(c, at, at + limit, s.job_nodes);
+    window.intersect(s.job_nodes);
     if (count_bits(s.job_nodes) < d.min_nodes ||
         (!d.required.empty() && !is_subset(d.required, s.job_nodes))) {
       if (later == 0 || !may_reserve) return Step::skipped;
@@ -218,6 +251,11 @@ Step plan_job(Cycle& c, const QueueEntry& e, bool may_reserve) {
     std::int64_t start = will_run(v, c.set, d, s.job_nodes);
     if (start == INT64_MAX) return Step::skipped;
     start = std::max(start, at);
+    if (later != 0 && start > later && start > v.now_s) {
+      at = later;
+      continue;
+    }
+    if (units) select_units(d.min_cpus, s.candidates, s.select, s.shares);
     shares_to_bits(s.shares, s.reserved, v.model.bitmap_words());
     if (start <= v.now_s && overlaps(s.reserved, v.own().pool.completing_nodes())) {
       start = v.now_s + 1;
@@ -227,14 +265,11 @@ Step plan_job(Cycle& c, const QueueEntry& e, bool may_reserve) {
       if (start_now(c, e)) return Step::started;
       later = 0;
     }
-    if (later != 0 && start > later) {
-      at = later;
-      continue;
-    }
     if (start > c.window_end || (start > v.now_s && !may_reserve)) return Step::skipped;
     const std::int64_t from = floor_to(start, c.set.resolution_s);
     const bool round_up = v.model.release >= SlurmRelease{24, 11};
-    const std::int64_t to = floor_to(start + limit + (round_up ? c.set.resolution_s - 1 : 0), c.set.resolution_s);
+    const std::int64_t to =
+        floor_to(start + limit + (round_up ? c.set.resolution_s - 1 : 0), c.set.resolution_s);
     if (plan_overlaps(c, from, to, s.reserved)) {
       at = start > at ? start : start + (later > start ? later - start : c.set.resolution_s);
       continue;
@@ -285,7 +320,8 @@ std::size_t last_startable(const PassView& v) {
 
 bool any_runnable(const PassView& v) {
   const std::vector<QueueEntry>& queue = v.own().queue;
-  return std::any_of(queue.begin(), queue.end(), [&](const QueueEntry& e) { return runnable(v, e); });
+  return std::any_of(queue.begin(), queue.end(),
+                     [&](const QueueEntry& e) { return runnable(v, e); });
 }
 
 }  // namespace
@@ -300,6 +336,7 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
   int tested = 0;
   int started = 0;
   const std::size_t last = last_startable(v);
+  if (last > 0) count_free_by(v);
   for (std::size_t i = 0; i < last; ++i) {
     const QueueEntry e = own.queue[i];
     if (!runnable(v, e) || counters.over(v, e)) continue;

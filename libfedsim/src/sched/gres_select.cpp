@@ -1,5 +1,5 @@
-// GPU indices on a node: lowest free index of the wanted type (semantics 2.5, nodes without Cores and
-// Links; seen in recordings 10c and 10g). Untyped entries see every device and are served last.
+// GPU indices on a node: lowest free index of the wanted type (semantics 2.5, nodes without Cores
+// and Links; seen in recordings 10c and 10g). Untyped entries see every device and are served last.
 #include <bit>
 
 #include "sched/select.hpp"

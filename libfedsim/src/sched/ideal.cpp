@@ -1,9 +1,10 @@
 // Textbook policies, applied at every event: FCFS, EASY and conservative backfilling.
 //
-// EASY (Lifka 1995): the first job that does not fit gets a reservation at the earliest time its nodes are
-// free by the limits of running jobs ("shadow time"); a later job may start if it fits now and either ends
-// by then or leaves that reservation alone. On a pool of single-CPU nodes the reservation is a count of
-// nodes ("extra" nodes stay usable); elsewhere it is a set of whole nodes.
+// EASY (Lifka 1995): the first job that does not fit gets a reservation at the earliest time its
+// nodes are free by the limits of running jobs ("shadow time"); a later job may start if it fits
+// now and either ends by then or leaves that reservation alone. On a pool of single-CPU nodes the
+// reservation is a count of nodes ("extra" nodes stay usable); elsewhere it is a set of whole
+// nodes.
 #include <algorithm>
 
 #include "sched/admission.hpp"
@@ -28,7 +29,8 @@ bool start_if_fits(const PassView& v, const QueueEntry& e, BitSpan open) {
   PassScratch& s = v.scratch;
   s.job_nodes.assign(open.begin(), open.end());
   and_into(s.job_nodes, v.partition(e).nodes);
-  if (!select_nodes(v.model, v.own().pool, v.demand(e), s.job_nodes, s.select, s.shares)) return false;
+  if (!select_nodes(v.model, v.own().pool, v.demand(e), s.job_nodes, s.select, s.shares))
+    return false;
   if (!v.host.lock(e.record)) return false;
   v.host.start(e, s.shares, false);
   return true;
@@ -38,7 +40,8 @@ bool never_here(const PassView& v, const QueueEntry& e) {
   return partition_limit(v.partition(e), v.demand(e), v.limit_s(e)) != Reason::none;
 }
 
-// --- pool of unit nodes: counts decide, the lowest free nodes are taken ---------------------------------
+// --- pool of unit nodes: counts decide, the lowest free nodes are taken
+// ---------------------------------
 
 /// A cluster of single-CPU nodes where only the number of free nodes matters for this queue entry.
 bool unit_pool(const PassView& v) {
@@ -51,8 +54,10 @@ void start_units(const PassView& v, const QueueEntry& e) {
   std::uint32_t need = v.demand(e).min_cpus;
   const Bitmap& free = v.own().pool.with_free_cpus();
   for (std::size_t w = 0; need > 0 && w < free.size(); ++w) {
-    for (std::uint64_t b = free[w] & v.own().pool.usable()[w]; b != 0 && need > 0; b &= b - 1, --need) {
-      const auto node = static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(b)));
+    for (std::uint64_t b = free[w] & v.own().pool.usable()[w]; b != 0 && need > 0;
+         b &= b - 1, --need) {
+      const auto node =
+          static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(b)));
       s.shares.push_back({node, 1, 0, 0});
     }
   }
@@ -62,7 +67,7 @@ void start_units(const PassView& v, const QueueEntry& e) {
 
 struct Shadow {
   std::int64_t at = kFar;
-  std::int64_t extra = 0;             ///< free then beyond what the head needs
+  std::int64_t extra = 0;  ///< free then beyond what the head needs
 };
 
 /// When `need` nodes are free by the limits of running jobs, and how many more are then.
@@ -112,7 +117,8 @@ void easy_units(const PassView& v, Policy policy, SimTime now) {
   }
 }
 
-// --- any cluster ---------------------------------------------------------------------------------------
+// --- any cluster
+// ---------------------------------------------------------------------------------------
 
 /// The head's reservation: time and whole nodes.
 struct Reservation {

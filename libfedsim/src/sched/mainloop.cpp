@@ -1,6 +1,6 @@
-// slurmctld's main scheduling pass, job_scheduler.c: semantics 4.3. A job that does not fit fails its
-// partition: everything below it there waits, and other partitions lose those nodes for this pass.
-// Leaves out: reservations, licences, accounting limits, preemption.
+// slurmctld's main scheduling pass, job_scheduler.c: semantics 4.3. A job that does not fit fails
+// its partition: everything below it there waits, and other partitions lose those nodes for this
+// pass. Leaves out: reservations, licences, accounting limits, preemption.
 #include <algorithm>
 
 #include "sched/admission.hpp"

@@ -1,5 +1,6 @@
-// What a scheduler may do while it looks at one cluster's queue. It sees no federation: the host asks the
-// origin's lock where Slurm does, after the job looks startable and before nodes are taken.
+// What a scheduler may do while it looks at one cluster's queue. It sees no federation: the host
+// asks the origin's lock where Slurm does, after the job looks startable and before nodes are
+// taken.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +34,14 @@ struct PassScratch {
   Bitmap job_nodes;
   Bitmap reserved;
   std::vector<std::uint8_t> failed_partitions;
-  std::vector<std::uint32_t> taken_away;        ///< slots released by a will-run test
-  std::vector<std::int64_t> slice_begin;        ///< backfill plan: slices in order of time
-  std::vector<std::uint32_t> slice_rows;        ///< row of each slice in slice_words
+  std::vector<std::uint32_t> taken_away;  ///< slots released by a will-run test
+  std::vector<std::int64_t> slice_begin;  ///< backfill plan: slices in order of time
+  std::vector<std::uint32_t> slice_rows;  ///< row of each slice in slice_words
   std::vector<std::uint64_t> slice_words;
+  std::vector<std::uint8_t> slice_gains;   ///< the next slice offers nodes that this one lacks
+  std::vector<std::uint64_t> window_rows;  ///< SlidingAnd
+  Bitmap window_back;
+  std::vector<std::pair<std::int64_t, std::size_t>> free_by;
   std::vector<std::uint8_t> could_start;
   Bitmap candidates;
 };
@@ -51,11 +56,13 @@ struct PassView {
   const std::vector<Demand>& demands;
   PassScratch& scratch;
   PassHost& host;
-  std::int64_t now_s = 0;             ///< slurmctld's clock: whole seconds
+  std::int64_t now_s = 0;  ///< slurmctld's clock: whole seconds
 
   ClusterState& own() const { return state.clusters[cluster.index()]; }
   const Demand& demand(const QueueEntry& e) const { return demands[e.demand]; }
-  const PartitionModel& partition(const QueueEntry& e) const { return model.partitions[e.partition]; }
+  const PartitionModel& partition(const QueueEntry& e) const {
+    return model.partitions[e.partition];
+  }
   const JobSpec& spec(const QueueEntry& e) const {
     return trace.jobs[state.record_rows[e.record].job.index()];
   }
@@ -65,9 +72,9 @@ struct PassView {
 
 /// How a pass ended, for skipping the next one when nothing changed.
 struct PassOutcome {
-  bool reached_end = true;            ///< the whole queue was looked at
+  bool reached_end = true;  ///< the whole queue was looked at
   bool lock_denied = false;
-  int tested = 0;                     ///< backfill: jobs that reached the test
+  int tested = 0;  ///< backfill: jobs that reached the test
 };
 
 /// slurmctld's main pass (semantics 4.3): strict order within a partition. `full`: no depth limit.

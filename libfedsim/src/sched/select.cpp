@@ -14,7 +14,9 @@ bool has_features(const NodeClass& c, const Demand& d) {
   return std::includes(c.features.begin(), c.features.end(), d.features.begin(), d.features.end());
 }
 
-std::uint32_t popcount32(std::uint64_t v) { return static_cast<std::uint32_t>(std::popcount(v)); }
+std::uint32_t popcount32(std::uint64_t v) {
+  return static_cast<std::uint32_t>(std::popcount(v));
+}
 
 /// Free devices that entries of `wanted` may use.
 std::uint32_t free_of_types(const NodeClass& c, std::uint64_t free_mask,
@@ -31,9 +33,12 @@ std::uint32_t free_of_types(const NodeClass& c, std::uint64_t free_mask,
 std::uint32_t limit_by_memory(const NodeClass& c, const Demand& d, std::int64_t free_mib,
                               std::uint32_t cpus, std::uint32_t gpus) {
   switch (d.memory_rule) {
-    case MemoryRule::none: return cpus;
-    case MemoryRule::per_node: return free_mib >= d.memory_mib ? cpus : 0;
-    case MemoryRule::whole_node: return free_mib == c.memory_mib ? cpus : 0;
+    case MemoryRule::none:
+      return cpus;
+    case MemoryRule::per_node:
+      return free_mib >= d.memory_mib ? cpus : 0;
+    case MemoryRule::whole_node:
+      return free_mib == c.memory_mib ? cpus : 0;
     case MemoryRule::per_gpu:
       return free_mib >= d.memory_mib * static_cast<std::int64_t>(gpus) ? cpus : 0;
     case MemoryRule::per_cpu:
@@ -52,7 +57,8 @@ void collect(const ClusterModel& model, const NodePool& pool, const Demand& d, B
     if (!d.excluded.empty()) bits &= ~d.excluded[w];
     for (; bits != 0; bits &= bits - 1) {
       const std::size_t n = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-      const std::uint32_t cpus = d.simple_units ? pool.free_cpus(n) : usable_cpus(model, pool, d, n);
+      const std::uint32_t cpus =
+          d.simple_units ? pool.free_cpus(n) : usable_cpus(model, pool, d, n);
       if (cpus == 0) continue;
       const NodeClass& c = model.node_class(NodeId{n});
       std::uint32_t gpus = 0;
@@ -67,8 +73,8 @@ void build_runs(SelectScratch& s) {
   s.runs.clear();
   for (std::uint32_t i = 0; i < s.candidates.size(); ++i) {
     const Candidate& c = s.candidates[i];
-    const bool joins = i > 0 && s.candidates[i - 1].node + 1 == c.node &&
-                       s.candidates[i - 1].weight == c.weight;
+    const bool joins =
+        i > 0 && s.candidates[i - 1].node + 1 == c.node && s.candidates[i - 1].weight == c.weight;
     if (!joins) s.runs.push_back({i, 0, 0, 0, c.weight, false});
     Run& r = s.runs.back();
     ++r.count;
@@ -126,7 +132,8 @@ void take(SelectScratch& s, std::uint32_t index, const Demand& d, Need& need) {
   need.cpus -= c.cpus;
   if (need.gpus > 0) {
     const std::int64_t rest = std::max<std::int64_t>(need.nodes, 0);
-    const std::int64_t gpus = std::min<std::int64_t>(c.gpus, std::max<std::int64_t>(need.gpus - rest, 1));
+    const std::int64_t gpus =
+        std::min<std::int64_t>(c.gpus, std::max<std::int64_t>(need.gpus - rest, 1));
     c.gpus = static_cast<std::uint32_t>(gpus);
     need.gpus -= gpus;
   } else {
@@ -196,8 +203,8 @@ std::uint32_t charged_cpus(const NodeClass& c, const Demand& d, std::uint32_t cp
   return std::min((cpus + t - 1) / t * t, static_cast<std::uint32_t>(c.cpus));
 }
 
-bool fill_share(const ClusterModel& model, const NodePool& pool, const Demand& d, const Candidate& c,
-                NodeShare& share) {
+bool fill_share(const ClusterModel& model, const NodePool& pool, const Demand& d,
+                const Candidate& c, NodeShare& share) {
   const NodeClass& node = model.node_class(NodeId{c.node});
   share.node = c.node;
   share.cpus = charged_cpus(node, d, c.cpus);
@@ -216,23 +223,34 @@ bool fill_share(const ClusterModel& model, const NodePool& pool, const Demand& d
   }
   share.gpu_mask = pick.mask;
   switch (d.memory_rule) {
-    case MemoryRule::none: share.memory_mib = 0; break;
-    case MemoryRule::per_node: share.memory_mib = d.memory_mib; break;
-    case MemoryRule::whole_node: share.memory_mib = node.memory_mib; break;
-    case MemoryRule::per_cpu: share.memory_mib = d.memory_mib * share.cpus; break;
-    case MemoryRule::per_gpu: share.memory_mib = d.memory_mib * popcount32(pick.mask); break;
+    case MemoryRule::none:
+      share.memory_mib = 0;
+      break;
+    case MemoryRule::per_node:
+      share.memory_mib = d.memory_mib;
+      break;
+    case MemoryRule::whole_node:
+      share.memory_mib = node.memory_mib;
+      break;
+    case MemoryRule::per_cpu:
+      share.memory_mib = d.memory_mib * share.cpus;
+      break;
+    case MemoryRule::per_gpu:
+      share.memory_mib = d.memory_mib * popcount32(pick.mask);
+      break;
   }
   return pick.ok && share.memory_mib <= pool.free_memory_mib(c.node);
 }
 
 /// CR_LLN: by weight, then the largest share of free CPUs, ties by index (semantics 3.6).
 void order_least_loaded(const ClusterModel& model, const NodePool& pool, SelectScratch& s) {
-  std::stable_sort(s.candidates.begin(), s.candidates.end(), [&](const Candidate& a, const Candidate& b) {
-    if (a.weight != b.weight) return a.weight < b.weight;
-    const auto total_a = static_cast<std::uint64_t>(model.node_class(NodeId{a.node}).cpus);
-    const auto total_b = static_cast<std::uint64_t>(model.node_class(NodeId{b.node}).cpus);
-    return pool.free_cpus(a.node) * total_b > pool.free_cpus(b.node) * total_a;
-  });
+  std::stable_sort(
+      s.candidates.begin(), s.candidates.end(), [&](const Candidate& a, const Candidate& b) {
+        if (a.weight != b.weight) return a.weight < b.weight;
+        const auto total_a = static_cast<std::uint64_t>(model.node_class(NodeId{a.node}).cpus);
+        const auto total_b = static_cast<std::uint64_t>(model.node_class(NodeId{b.node}).cpus);
+        return pool.free_cpus(a.node) * total_b > pool.free_cpus(b.node) * total_a;
+      });
   s.runs.clear();
   for (std::uint32_t i = 0; i < s.candidates.size(); ++i) {
     const Candidate& c = s.candidates[i];
@@ -272,8 +290,8 @@ std::uint32_t usable_cpus(const ClusterModel& model, const NodePool& pool, const
   return cpus < d.cpus_per_task ? 0 : cpus - cpus % d.cpus_per_task;
 }
 
-bool select_nodes(const ClusterModel& model, const NodePool& pool, const Demand& d, BitSpan candidates,
-                  SelectScratch& s, std::vector<NodeShare>& shares) {
+bool select_nodes(const ClusterModel& model, const NodePool& pool, const Demand& d,
+                  BitSpan candidates, SelectScratch& s, std::vector<NodeShare>& shares) {
   if (model.unit_nodes && d.simple_units) {
     s.unit_open.assign(candidates.begin(), candidates.end());
     and_into(s.unit_open, pool.with_free_cpus());

@@ -1,7 +1,7 @@
 // Which nodes and GPU indices a job gets: cons_tres with consecutive best fit (topology/default).
 //
-// Semantics 3.2 to 3.5 and 2.5. Leaves out: socket and core places, topology/tree and block, oversubscribed
-// cores, LLN ties beyond the lowest index.
+// Semantics 3.2 to 3.5 and 2.5. Leaves out: socket and core places, topology/tree and block,
+// oversubscribed cores, LLN ties beyond the lowest index.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace fedsim {
 struct SelectScratch {
   struct Candidate {
     std::uint32_t node = 0;
-    std::uint32_t cpus = 0;           ///< CPUs the job could use there
-    std::uint32_t gpus = 0;           ///< free GPUs that --gpus could use there
+    std::uint32_t cpus = 0;  ///< CPUs the job could use there
+    std::uint32_t gpus = 0;  ///< free GPUs that --gpus could use there
     int weight = 0;
     bool taken = false;
   };
@@ -43,15 +43,16 @@ std::uint32_t usable_cpus(const ClusterModel& model, const NodePool& pool, const
 bool select_nodes(const ClusterModel& model, const NodePool& pool, const Demand& demand,
                   BitSpan candidates, SelectScratch& scratch, std::vector<NodeShare>& shares);
 
-/// The same choice on a pool of unit nodes, where a node is one CPU: `open` are the nodes to choose from.
-/// O(runs log runs).
+/// The same choice on a pool of unit nodes, where a node is one CPU: `open` are the nodes to choose
+/// from. O(runs log runs).
 bool select_units(std::uint32_t need, BitSpan open, SelectScratch& scratch,
                   std::vector<NodeShare>& shares);
 
 /// True when `demand` fits on the partition's nodes with nothing running.
 bool ever_fits(const ClusterModel& model, const PartitionModel& partition, const Demand& demand);
 
-/// Device mask for one node: typed entries first, lowest free index; nullopt-like 0 with ok = false.
+/// Device mask for one node: typed entries first, lowest free index; nullopt-like 0 with ok =
+/// false.
 struct GpuPick {
   std::uint64_t mask = 0;
   bool ok = true;

@@ -39,7 +39,8 @@ void take(std::uint32_t first, std::uint32_t count, std::vector<NodeShare>& shar
 
 }  // namespace
 
-bool select_units(std::uint32_t need, BitSpan open, SelectScratch& s, std::vector<NodeShare>& shares) {
+bool select_units(std::uint32_t need, BitSpan open, SelectScratch& s,
+                  std::vector<NodeShare>& shares) {
   Runs& runs = s.unit_runs;
   find_runs(open, runs);
   // Longest first, then lowest node: runs that don't suffice are taken from the front.

@@ -10,8 +10,12 @@ namespace {
 
 constexpr std::int64_t kNs = 1'000'000'000;
 
-std::int64_t ns(SimTime t) { return t.time_since_epoch().count(); }
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+std::int64_t ns(SimTime t) {
+  return t.time_since_epoch().count();
+}
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
 
 /// First tick of the background loop at or after `t`.
 std::int64_t tick_at_or_after(const ClusterState& c, std::int64_t t) {
@@ -24,7 +28,8 @@ std::int64_t tick_at_second(const ClusterState& c, std::int64_t second) {
   return tick_at_or_after(c, second * kNs);
 }
 
-/// Brings the 60 s clock of full passes up to `now` when none was simulated while the queue was empty.
+/// Brings the 60 s clock of full passes up to `now` when none was simulated while the queue was
+/// empty.
 void catch_up_full(const Controller& c) {
   ClusterState& own = c.own();
   const std::int64_t interval = c.model.scheduler.sched_interval_s;
@@ -49,8 +54,8 @@ void schedule_main(const Controller& c) {
                   tick_at_second(own, own.last_main_s + p.batch_sched_delay_s));
   }
   if (own.queued_n > 0 && p.sched_interval_s > 0) {
-    const std::int64_t full =
-        std::max(tick_at_or_after(own, soon), tick_at_second(own, own.last_full_s + p.sched_interval_s));
+    const std::int64_t full = std::max(tick_at_or_after(own, soon),
+                                       tick_at_second(own, own.last_full_s + p.sched_interval_s));
     if (full <= at) {
       at = full;
       kind = EventKind::full_pass;
@@ -61,15 +66,17 @@ void schedule_main(const Controller& c) {
   own.pass_at = due;
   ++own.pass_generation;
   if (due == kNoTime) return;
-  c.state.queue.push({at, 0, 0, 0, own.pass_generation, kind,
-                      static_cast<std::uint8_t>(c.cluster.index())},
-                     Phase::schedule, static_cast<std::uint8_t>(c.cluster.index()));
+  c.state.queue.push(
+      {at, 0, 0, 0, own.pass_generation, kind, static_cast<std::uint8_t>(c.cluster.index())},
+      Phase::schedule, static_cast<std::uint8_t>(c.cluster.index()));
 }
 
-/// The backfill thread wakes bf_interval after its last cycle, then every second until something changed.
+/// The backfill thread wakes bf_interval after its last cycle, then every second until something
+/// changed.
 void schedule_backfill(const Controller& c) {
   ClusterState& own = c.own();
-  if (c.model.scheduler.type != SchedulerType::backfill || c.model.scheduler.bf_interval_s <= 0) return;
+  if (c.model.scheduler.type != SchedulerType::backfill || c.model.scheduler.bf_interval_s <= 0)
+    return;
   SimTime due = kNoTime;
   if (own.last_update_s >= own.bf_last_s) {
     std::int64_t at = own.bf_next_ns;

@@ -1,4 +1,5 @@
-// Every invariant of a run's state: see state.hpp. Recomputed from the allocations, not from counters.
+// Every invariant of a run's state: see state.hpp. Recomputed from the allocations, not from
+// counters.
 #include <bit>
 #include <string>
 
@@ -38,10 +39,12 @@ void audit_nodes(const ClusterModel& model, const NodePool& pool, const Held& he
   for (std::size_t n = 0; n < model.nodes.size(); ++n) {
     const NodeClass& c = model.node_class(NodeId{n});
     const std::string where = model.name + "/" + model.nodes[n].name;
-    FEDSIM_CHECK(held.cpus[n] + pool.free_cpus(n) == static_cast<std::uint64_t>(c.cpus), where + " CPUs");
+    FEDSIM_CHECK(held.cpus[n] + pool.free_cpus(n) == static_cast<std::uint64_t>(c.cpus),
+                 where + " CPUs");
     FEDSIM_CHECK(held.memory[n] + pool.free_memory_mib(n) == c.memory_mib, where + " memory");
     FEDSIM_CHECK((held.gpus[n] ^ pool.free_gpus(n)) == c.gpu_mask, where + " GPUs");
-    FEDSIM_CHECK(test_bit(pool.with_free_cpus(), n) == (pool.free_cpus(n) > 0), where + " free-CPU bit");
+    FEDSIM_CHECK(test_bit(pool.with_free_cpus(), n) == (pool.free_cpus(n) > 0),
+                 where + " free-CPU bit");
   }
 }
 
@@ -56,7 +59,8 @@ void audit_records(const FederationModel& model, const SimState& s) {
     }
     if (row.state != RecordState::running) continue;
     FEDSIM_CHECK(++runs[row.job.index()] == 1, "a job id has two running allocations");
-    FEDSIM_CHECK(s.jobs[row.job.index()].running_record == r, "the job does not know its running record");
+    FEDSIM_CHECK(s.jobs[row.job.index()].running_record == r,
+                 "the job does not know its running record");
     FEDSIM_CHECK(s.slots[s.records[r].slot].record == r, "the allocation does not know its record");
   }
   for (std::size_t c = 0; c < queued.size(); ++c) {
@@ -68,9 +72,12 @@ void audit_jobs(const SimState& s) {
   std::size_t done = 0;
   for (std::size_t j = 0; j < s.job_rows.size(); ++j) {
     done += s.jobs[j].finished ? 1U : 0U;
-    FEDSIM_CHECK(j < s.next_submit || s.jobs[j].newest_record == kNoIndex, "a job ran before its submission");
-    FEDSIM_CHECK(j >= s.next_submit || s.jobs[j].newest_record != kNoIndex, "a submission left no record");
-    FEDSIM_CHECK(!s.jobs[j].finished || s.jobs[j].running_record == kNoIndex, "a finished job still runs");
+    FEDSIM_CHECK(j < s.next_submit || s.jobs[j].newest_record == kNoIndex,
+                 "a job ran before its submission");
+    FEDSIM_CHECK(j >= s.next_submit || s.jobs[j].newest_record != kNoIndex,
+                 "a submission left no record");
+    FEDSIM_CHECK(!s.jobs[j].finished || s.jobs[j].running_record == kNoIndex,
+                 "a finished job still runs");
   }
   FEDSIM_CHECK(done == s.jobs_done, "jobs are not conserved");
 }

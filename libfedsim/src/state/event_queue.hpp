@@ -1,7 +1,7 @@
 // The future: events in one total order (at, phase, tie, seq) on a 4-ary heap.
 //
-// Cancelling is not removing: the subject's generation moves on and a stale event is skipped when popped, so
-// the queue holds no handles and a copy of it is a copy of the future.
+// Cancelling is not removing: the subject's generation moves on and a stale event is skipped when
+// popped, so the queue holds no handles and a copy of it is a copy of the future.
 #pragma once
 
 #include <boost/heap/d_ary_heap.hpp>
@@ -16,16 +16,16 @@ namespace fedsim {
 enum class Phase : std::uint8_t { end, control, message, submit, schedule, sample };
 
 enum class EventKind : std::uint8_t {
-  job_end,            ///< subject: record
-  epilog_end,         ///< subject: allocation slot
-  operation,          ///< subject: index of Trace::operations
-  sibling_submit,     ///< subject: job; the copy reaches `cluster`
-  sibling_started,    ///< subject: job; the origin `cluster` learns that cluster `aux` started it
-  sibling_revoke,     ///< subject: job; `cluster` drops its record 
-  requeue,            ///< subject: job; the origin makes the next execution
-  submit,             ///< subject: job; made from the trace, never queued
-  cancel,             ///< subject: job; withdrawn by its user
-  main_pass,          ///< of `cluster`
+  job_end,          ///< subject: record
+  epilog_end,       ///< subject: allocation slot
+  operation,        ///< subject: index of Trace::operations
+  sibling_submit,   ///< subject: job; the copy reaches `cluster`
+  sibling_started,  ///< subject: job; the origin `cluster` learns that cluster `aux` started it
+  sibling_revoke,   ///< subject: job; `cluster` drops its record
+  requeue,          ///< subject: job; the origin makes the next execution
+  submit,           ///< subject: job; made from the trace, never queued
+  cancel,           ///< subject: job; withdrawn by its user
+  main_pass,        ///< of `cluster`
   full_pass,
   backfill_pass,
   ideal_pass
@@ -54,7 +54,9 @@ constexpr std::uint64_t pack_order(EventOrder o) {
   return (static_cast<std::uint64_t>(o.phase) << 56) | (std::uint64_t{o.tie} << 48) |
          (o.seq & 0xffff'ffff'ffffULL);
 }
-constexpr Phase phase_of(std::uint64_t order) { return static_cast<Phase>(order >> 56); }
+constexpr Phase phase_of(std::uint64_t order) {
+  return static_cast<Phase>(order >> 56);
+}
 
 /// Total order: two events never compare equal, because creation counters differ.
 constexpr bool before(const Event& a, const Event& b) {

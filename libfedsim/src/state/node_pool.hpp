@@ -1,7 +1,8 @@
 // What is free on each node of one cluster, and the allocations that hold the rest.
 //
-// Columns, not node objects: a scheduling pass reads one or two of them for many nodes. release() and
-// acquire() are exact inverses, which lets a will-run test take running jobs away and put them back.
+// Columns, not node objects: a scheduling pass reads one or two of them for many nodes. release()
+// and acquire() are exact inverses, which lets a will-run test take running jobs away and put them
+// back.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,9 @@ void dequeue(SimState& state, ClusterId cluster, std::uint32_t record) {
   if (!c.iterating) tidy(c, state);
 }
 
-void begin_iteration(ClusterState& cluster) { cluster.iterating = true; }
+void begin_iteration(ClusterState& cluster) {
+  cluster.iterating = true;
+}
 
 void end_iteration(SimState& state, ClusterId cluster) {
   ClusterState& c = state.clusters[cluster.index()];

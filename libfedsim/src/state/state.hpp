@@ -1,4 +1,5 @@
-// Everything that changes during a run, as plain tables: a copy of SimState is a checkpoint and a branch.
+// Everything that changes during a run, as plain tables: a copy of SimState is a checkpoint and a
+// branch.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,11 @@ struct JobLive {
   std::uint32_t newest_record = kNoIndex;  ///< head of the chain over RecordLive::previous
   std::uint32_t origin_record = kNoIndex;  ///< tracking record at the origin
   std::uint32_t running_record = kNoIndex;
-  std::uint8_t lock = kFree;          ///< cluster index that holds the start lock
+  std::uint8_t lock = kFree;  ///< cluster index that holds the start lock
   std::uint8_t lock_asker = kFree;
   bool finished = false;
-  bool requeue_held = false;          ///< requeuehold: the next execution is held
-  bool requeueing = false;            ///< requeue asked, completion not yet reported
+  bool requeue_held = false;  ///< requeuehold: the next execution is held
+  bool requeueing = false;    ///< requeue asked, completion not yet reported
   static constexpr std::uint8_t kFree = 255;
 };
 
@@ -45,19 +46,19 @@ struct RecordLive {
 struct LiveAllocation {
   std::uint32_t record = kNoIndex;
   std::vector<NodeShare> shares;
-  Bitmap nodes;                       ///< of `shares`; kept for pools of unit nodes only
+  Bitmap nodes;  ///< of `shares`; kept for pools of unit nodes only
 };
 
 /// Pending record in scheduling order.
 struct QueueEntry {
   std::uint32_t record = 0;
   std::uint32_t partition = 0;
-  std::uint32_t demand = 0;           ///< index of the run's demand table
+  std::uint32_t demand = 0;  ///< index of the run's demand table
 };
 
 /// A running job as backfill sees it: when its limit ends.
 struct RunningEntry {
-  std::int64_t end_s = 0;             ///< start + limit, whole seconds; INT64_MAX without limit
+  std::int64_t end_s = 0;  ///< start + limit, whole seconds; INT64_MAX without limit
   std::uint32_t slot = 0;
   std::uint32_t record = 0;
 };
@@ -65,7 +66,7 @@ struct RunningEntry {
 /// One controller: its nodes, queue, loops and counters.
 struct ClusterState {
   NodePool pool;
-  std::vector<QueueEntry> queue;      ///< sorted; entries of records no longer queued are skipped
+  std::vector<QueueEntry> queue;  ///< sorted; entries of records no longer queued are skipped
   std::size_t queue_dead = 0;
   std::size_t queued_n = 0;
   bool iterating = false;             ///< a pass walks the queue: entries must stay where they are
@@ -73,7 +74,7 @@ struct ClusterState {
   std::uint32_t next_local_id = 1;
   std::uint32_t next_priority = 0;
   // Loops, see engine/loops.cpp. Times in whole seconds are slurmctld's time(NULL).
-  std::int64_t tick_phase_ns = 0;     ///< instant of tick 0 of the background loop
+  std::int64_t tick_phase_ns = 0;  ///< instant of tick 0 of the background loop
   std::int64_t tick_period_ns = 0;
   std::int64_t last_main_s = INT64_MIN / 2;
   std::int64_t last_full_s = INT64_MIN / 2;
@@ -83,10 +84,11 @@ struct ClusterState {
   std::int64_t bf_next_ns = 0;        ///< earliest next attempt of the backfill thread
   std::int64_t bf_last_s = 0;         ///< end of the last cycle
   std::int64_t last_update_s = 0;     ///< last change of a job or node
-  std::int64_t next_eligible_s = INT64_MAX;  ///< earliest begin time of a queued record, when in the future
-  bool changed_for_main = true;       ///< something that may let a job start since the last full look
-  bool changed_for_backfill = true;   ///< anything at all since the last cycle
-  bool backfill_tested = false;       ///< the last cycle found jobs to test
+  std::int64_t next_eligible_s =
+      INT64_MAX;                 ///< earliest begin time of a queued record, when in the future
+  bool changed_for_main = true;  ///< something that may let a job start since the last full look
+  bool changed_for_backfill = true;  ///< anything at all since the last cycle
+  bool backfill_tested = false;      ///< the last cycle found jobs to test
   std::uint32_t bf_generation = 0;
   SimTime bf_at = kNoTime;
 };
@@ -95,7 +97,7 @@ struct ClusterState {
 struct SimState {
   SimTime now{};
   EventQueue queue;
-  std::size_t next_submit = 0;        ///< cursor over Trace::jobs
+  std::size_t next_submit = 0;  ///< cursor over Trace::jobs
   std::size_t next_operation = 0;
   std::uint64_t events = 0;
   std::uint64_t fingerprint = 0x66656473696d2131ULL;
@@ -114,17 +116,17 @@ struct SimState {
   std::vector<LiveAllocation> slots;
   std::vector<std::uint32_t> free_slots;
   std::vector<ClusterState> clusters;
-  ClusterSet dirty;                   ///< ideal runs: clusters to schedule before time moves on
+  ClusterSet dirty;  ///< ideal runs: clusters to schedule before time moves on
 };
 
 /// Current record of `job` on `cluster` (the newest), or kNoIndex.
 std::uint32_t record_on(const SimState& state, JobId job, ClusterId cluster);
 
-/// Inserts an entry at its place in the queue: tier, priority, submission, job id. A record with several
-/// partitions has an entry for each.
+/// Inserts an entry at its place in the queue: tier, priority, submission, job id. A record with
+/// several partitions has an entry for each.
 void enqueue(SimState& state, const ClusterModel& model, ClusterId cluster, QueueEntry entry);
-/// Marks a record as gone; its entries are dropped later, when dead ones are many. For good: a record that
-/// may come back (hold) is removed with forget().
+/// Marks a record as gone; its entries are dropped later, when dead ones are many. For good: a
+/// record that may come back (hold) is removed with forget().
 void dequeue(SimState& state, ClusterId cluster, std::uint32_t record);
 void forget(SimState& state, ClusterId cluster, std::uint32_t record);
 /// Brackets a pass: while it runs, dead entries stay in place.

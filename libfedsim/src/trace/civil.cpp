@@ -116,8 +116,9 @@ std::optional<WrittenTime> parse_written_time(std::string_view text) {
   t.hour = fixed_number(text, 11, 2);
   t.minute = fixed_number(text, 14, 2);
   t.second = fixed_number(text, 17, 2);
-  const bool valid = t.year >= 1902 && t.year < 2200 && t.month >= 1 && t.month <= 12 && t.day >= 1 && t.day <= 31 &&
-                     t.hour >= 0 && t.hour <= 23 && t.minute >= 0 && t.minute <= 59 &&
+  const bool valid = t.year >= 1902 && t.year < 2200 && t.month >= 1 && t.month <= 12 &&
+                     t.day >= 1 && t.day <= 31 && t.hour >= 0 && t.hour <= 23 &&
+                     t.minute >= 0 && t.minute <= 59 &&
                      t.second >= 0 && t.second <= 60;
   if (!valid) return std::nullopt;
   std::string_view rest = text.substr(19);

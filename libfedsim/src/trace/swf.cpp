@@ -194,7 +194,7 @@ class SwfBuilder {
                             std::to_string(missing_submit_.count) + " jobs",
                         "a replay needs field 2; SWF marks unknown values with -1"});
     }
-    warn(unreadable_, "lines are not SWF (fewer than 5 numbers, no numbers, or absurd ones): left out");
+    warn(unreadable_, "lines are not SWF (fewer than 5 numbers, or absurd ones): left out");
     warn(no_size_, "jobs without processors (fields 5 and 8): left out");
     warn(never_ran_, "jobs without a run time (field 4) that were not cancelled in the queue at a "
                      "known time: left out");

@@ -55,8 +55,8 @@ TEST_F(RecordedRun, ReadsQuotedFieldsAndArrayTasks) {
 TEST_F(RecordedRun, KeepsTheLastErrorOfARefusal) {
   const ComparedRun run = read_recorded_run(make(
       "run1", "BAD,67108867,alpha,FAILED,0,0,0,0,,,\n" + std::string(kTwoJobs),
-      R"({"argv": ["sbatch"], "rc": 1, "label": "BAD", "stderr": "sbatch: error: no such: big\nsbatch:)"
-      R"( error: Batch job submission failed: Invalid partition name specified\n"}
+      R"({"argv": ["sbatch"], "rc": 1, "label": "BAD", "stderr": "sbatch: error: no: big\n)"
+      R"(sbatch: error: Batch job submission failed: Invalid partition name specified\n"}
 {"argv": ["squeue"], "rc": 1, "label": "J1", "stderr": "squeue: error: no"}
 {"argv": ["sbatch", "y"], "rc": 0, "label": "J1", "stderr": ""}
 )"));
