@@ -22,7 +22,7 @@ struct PlanOptions {
 };
 
 InputError usage(const std::string& message, const std::string& hint) {
-  return InputError({Severity::error, "C131", "", 0, message, hint});
+  return InputError({Severity::error, "C133", "", 0, message, hint});
 }
 
 std::pair<std::string, std::string> name_value(const std::string& text, const char* option) {
