@@ -21,7 +21,7 @@ void on_signal(int) {
 }
 
 constexpr const char* kExamples = R"(Examples:
-  fedsim run traces/first-federation -o out     replay a recorded federation and write its tables
+  fedsim run traces/mixed-federation -o out     replay a recorded federation and write its tables
   fedsim run --machine 1024x1 --trace load.swf --fidelity ideal --policy easy
   fedsim check /etc/slurm                       what fedsim makes of a configuration
 )";

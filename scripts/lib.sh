@@ -16,13 +16,14 @@ stage_marks=()
 needed_packages=(
   ca-certificates git g++ cmake ninja-build pkg-config
   libboost-dev libeigen3-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev
-  zlib1g-dev liblzma-dev libgtest-dev libbenchmark-dev pybind11-dev python3-dev python3-venv
+  zlib1g-dev liblzma-dev libcairo2-dev libgtest-dev libbenchmark-dev pybind11-dev python3-dev python3-venv
 )
 # Left out with a note where the release of Debian has no such package.
 welcome_packages=(ccache clang librapidcheck-dev 'libclang-rt-dev|libclang-rt-14-dev')
 
 # Distribution -> why: what the Python tests import.
-python_packages=(numpy pandas polars pyarrow pytest hypothesis mypy scikit-build-core pybind11)
+python_packages=(numpy pandas polars pyarrow duckdb matplotlib tqdm pytest hypothesis mypy scikit-build-core
+  pybind11)
 
 say() { printf '%s\n' "$*"; }
 

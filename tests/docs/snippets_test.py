@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Fenced blocks of README.md and docs/ run: `python` as a program, `sh` with the command on PATH.
 
-Blocks of one page run in order in one folder that begins with copies of traces/ and docs/examples/;
-python blocks of a page share their names. A block marked `text`, `console`, `cpp` or `toml` is not run, nor
-are lines that install or build (git, scripts/, cmake, pip).
+Blocks of one page run in order, in one folder that has copies of traces/ and docs/examples/;
+python blocks of a page share their names. Not run are blocks marked `text`, `console`, `cpp` or
+`toml`, and lines that install or build (git, scripts/, cmake, pip).
 Skips the python blocks where the module is not built, unless FEDSIM_REQUIRE_PYTHON is set.
 """
 import os

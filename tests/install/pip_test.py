@@ -35,9 +35,9 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     subprocess.run(["/usr/bin/python3", "-m", "venv", work / "venv"], check=True)
     python = work / "venv" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                    "--no-deps", "--config-settings=cmake.define.FEDSIM_WERROR=ON", ROOT], check=True,
-                   env={**os.environ, "CCACHE_BASEDIR": str(ROOT)})
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+               "--no-deps", "--config-settings=cmake.define.FEDSIM_WERROR=ON", ROOT]
+    subprocess.run(install, check=True, env={**os.environ, "CCACHE_BASEDIR": str(ROOT)})
     subprocess.run([python, "-W", "error", "-c", CHECK], check=True, cwd=work)
     shown = subprocess.run([python, "-m", "pip", "show", "slurm-fedsim"], check=True, text=True,
                            capture_output=True).stdout

@@ -101,7 +101,14 @@ Dump read_dump(const Input& input, const ReadOptions& options) {
 namespace fedsim {
 
 Trace read_sacct_text(const Input& input, const ReadOptions& options) {
-  return sacct::to_trace(sacct::read_dump(input, options), input.name, options);
+  const sacct::Dump dump = sacct::read_dump(input, options);
+  // Without instants of submission there is nothing to replay; showing such a dump still works.
+  const auto submitted = [](const sacct::Job& j) { return j.first_submit.has_value(); };
+  if (!dump.jobs.empty() && std::none_of(dump.jobs.begin(), dump.jobs.end(), submitted)) {
+    throw InputError({Severity::error, "C057", input.name, 0, "no column Submit with a time in it",
+                      "add Submit to sacct --format; fedsim trace sacct-fields prints all fields"});
+  }
+  return sacct::to_trace(dump, input.name, options);
 }
 
 Trace read_sacct(const std::filesystem::path& path, const ReadOptions& options) {
