@@ -117,6 +117,7 @@ void start_loops(const Controller& c) {
     own.tick_period_ns = kNs + 10'000'000 + static_cast<std::int64_t>(drawn(2) * 40e6);
   }
   own.last_full_s = floor_div(own.tick_phase_ns, kNs);
+  own.last_main_s = own.last_full_s;
   own.bf_next_ns = start + kNs + c.model.scheduler.bf_interval_s * kNs +
                    static_cast<std::int64_t>(drawn(3) * 0.3e9);
   own.bf_last_s = floor_div(start, kNs);
