@@ -103,7 +103,11 @@ bool Engine::step(SimTime until) {
   if (n.source == Source::submit) ++state_.next_submit;
   if (n.source == Source::operation) ++state_.next_operation;
   if (n.source == Source::ideal) state_.dirty.remove(ClusterId{int{n.event.cluster}});
-  FEDSIM_CHECK(n.event.at >= ns(state_.now), "time would run backwards");
+  FEDSIM_CHECK(n.event.at >= ns(state_.now), "time would run backwards from " +
+                                                 std::to_string(ns(state_.now)) + " to " +
+                                                 std::to_string(n.event.at) + " ns, event kind " +
+                                                 std::to_string(static_cast<int>(n.event.kind)) +
+                                                 " of " + std::to_string(n.event.subject));
   state_.now = SimTime{Duration{n.event.at}};
   dispatch(n.event);
   return true;

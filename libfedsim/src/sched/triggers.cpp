@@ -53,7 +53,10 @@ void schedule_main(const Controller& c) {
     at = std::max(tick_at_or_after(own, soon),
                   tick_at_second(own, own.last_main_s + p.batch_sched_delay_s));
   }
-  if (own.queued_n > 0 && p.sched_interval_s > 0) {
+  // A full pass with nothing new decides nothing: it is not simulated, and catch_up_full() moves
+  // its clock.
+  const bool news = own.changed_for_main || own.next_eligible_s != INT64_MAX;
+  if (own.queued_n > 0 && news && p.sched_interval_s > 0) {
     const std::int64_t full = std::max(tick_at_or_after(own, soon),
                                        tick_at_second(own, own.last_full_s + p.sched_interval_s));
     if (full <= at) {
@@ -78,7 +81,10 @@ void schedule_backfill(const Controller& c) {
   if (c.model.scheduler.type != SchedulerType::backfill || c.model.scheduler.bf_interval_s <= 0)
     return;
   SimTime due = kNoTime;
-  if (own.last_update_s >= own.bf_last_s) {
+  // With nothing running, nothing new and no begin time to come, jobs that wait will wait for ever.
+  const bool idle =
+      own.running.empty() && !own.changed_for_backfill && own.next_eligible_s == INT64_MAX;
+  if (own.last_update_s >= own.bf_last_s && !idle) {
     std::int64_t at = own.bf_next_ns;
     const std::int64_t now = ns(c.state.now);
     if (at <= now) at += (now - at) / kNs * kNs + kNs;

@@ -223,6 +223,21 @@ TEST(Run, ProgressCanStopTheRun) {
   EXPECT_THROW((void)run(s), Interrupted);
 }
 
+// More nodes than the partition has: accepted, waits for ever, and the run still ends.
+TEST(Run, JobsThatCanNeverRunDoNotKeepTheRunAlive) {
+  tiny::Jobs jobs;
+  ResourceRequest r;
+  r.nodes_min = r.nodes_max = 2;
+  jobs.add({.label = "WIDE"}, r);
+  jobs.add({.label = "J", .submit_s = 1, .run_s = 10, .gpus = 1});
+  const Result result = run(tiny::scenario(federation({cluster("a", 1, 8)}), std::move(jobs)));
+  EXPECT_EQ(records_of(result, "J")[0].state, RecordState::completed);
+  EXPECT_EQ(records_of(result, "WIDE")[0].state, RecordState::pending);
+  EXPECT_EQ(static_cast<Reason>(records_of(result, "WIDE")[0].reason),
+            Reason::partition_node_limit);
+  EXPECT_LT(result.summary.events, 30U);
+}
+
 TEST(Run, UnknownPartitionIsARejection) {
   Trace trace;
   JobSpec j;
