@@ -32,9 +32,6 @@ inline std::size_t count_bits(BitSpan b) {
 inline void and_into(Bitmap& a, BitSpan b) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] &= b[i];
 }
-inline void or_into(Bitmap& a, BitSpan b) {
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] |= b[i];
-}
 inline void subtract_from(Bitmap& a, BitSpan b) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] &= ~b[i];
 }
@@ -52,13 +49,6 @@ inline bool overlaps(BitSpan a, BitSpan b) {
   }
   return false;
 }
-inline bool equal_bits(BitSpan a, BitSpan b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != b[i]) return false;
-  }
-  return true;
-}
-
 /// Calls `f(index)` for each member, ascending.
 template <class F>
 void for_each_bit(BitSpan b, F&& f) {

@@ -25,6 +25,9 @@ struct DemandTable {
   std::vector<std::size_t> first_partition;        ///< per cluster
 };
 
+/// TOP_PRIORITY of priority/basic; the first job gets one less (recordings: 4294901759).
+inline constexpr std::uint32_t kTopPriority = 0xFFFF'0000U;
+
 /// Trace texts resolved against the model, each distinct text once. Looked up by StringId, never
 /// walked.
 struct NameTable {

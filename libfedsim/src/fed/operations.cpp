@@ -31,6 +31,13 @@ void requeue(const Context& ctx, JobId job, bool hold) {
                Phase::message, static_cast<std::uint8_t>(origin.index()));
 }
 
+/// Priority of a job at its origin as submission gave it, by its local id; equal under multifactor.
+std::uint32_t kept_priority(const Context& ctx, JobId job) {
+  const JobRow& row = ctx.state.job_rows[job.index()];
+  const bool equal = ctx.cluster(row.origin).scheduler.priority == PriorityType::multifactor;
+  return equal ? 1 : kTopPriority - decode_job_id(row.job_id).local;
+}
+
 /// Siblings' pending copies go; the origin's record stays (hold, cancel at the origin).
 void revoke_siblings(const Context& ctx, JobId job) {
   JobLive& live = ctx.state.jobs[job.index()];
@@ -58,11 +65,7 @@ void release(const Context& ctx, JobId job) {
   const std::uint32_t r = live.origin_record;
   if (r == kNoIndex || s.record_rows[r].state != RecordState::pending || s.records[r].priority != 0)
     return;
-  // Released jobs keep their place: the priority they would have had at submission.
-  s.records[r].priority =
-      ctx.cluster(s.record_rows[r].cluster).scheduler.priority == PriorityType::multifactor
-          ? 1
-          : 0xFFFF'0000U - (decode_job_id(s.job_rows[job.index()].job_id).local);
+  s.records[r].priority = kept_priority(ctx, job);  // as if it had never been held
   tell(ctx, StoryKind::release, s.record_rows[r].cluster, job);
   send_copies(ctx, job);
 }
@@ -152,9 +155,7 @@ void on_requeue(const Context& ctx, JobId job) {
   }
   // priority/basic keeps a requeued job's number; with equal priorities it goes by its new
   // submission time.
-  s.records[r].priority = ctx.cluster(origin).scheduler.priority == PriorityType::multifactor
-                              ? 1
-                              : 0xFFFF'0000U - decode_job_id(row.job_id).local;
+  s.records[r].priority = kept_priority(ctx, job);
   send_copies(ctx, job);
 }
 

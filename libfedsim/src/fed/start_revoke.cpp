@@ -8,8 +8,6 @@
 namespace fedsim {
 namespace {
 
-constexpr std::int64_t kYear = 365LL * 24 * 3600;
-
 std::int64_t limit_of(const Context& ctx, const QueueEntry& e) {
   const RecordRow& row = ctx.state.record_rows[e.record];
   return effective_limit(ctx.cluster(row.cluster).partitions[e.partition],
@@ -94,7 +92,7 @@ std::uint32_t allocate(const Context& ctx, const QueueEntry& e,
 }
 
 std::int64_t running_end_s(const Context& ctx, std::uint32_t record, std::int64_t limit) {
-  return floor_seconds(ctx.state.record_rows[record].start) + (limit < 0 ? kYear : limit);
+  return floor_seconds(ctx.state.record_rows[record].start) + (limit < 0 ? kYearSeconds : limit);
 }
 
 /// Start notice to the origin, or revocation of the siblings when this is the origin.

@@ -8,9 +8,6 @@
 namespace fedsim {
 namespace {
 
-/// TOP_PRIORITY of priority/basic; the first job gets one less (recordings: 4294901759).
-constexpr std::uint32_t kTopPriority = 0xFFFF'0000U;
-
 std::uint32_t first_priority(const Context& ctx, ClusterId c) {
   ClusterState& own = ctx.state.clusters[c.index()];
   if (ctx.cluster(c).scheduler.priority == PriorityType::multifactor) return 1;

@@ -11,6 +11,9 @@
 
 namespace fedsim {
 
+/// What backfill takes for a job without any limit (semantics 5.4 point 4).
+inline constexpr std::int64_t kYearSeconds = 365LL * 24 * 3600;
+
 struct Admission {
   Reason refusal = Reason::none;  ///< none: accepted
   Reason pending = Reason::none;  ///< a partition limit that keeps it waiting for ever, else none

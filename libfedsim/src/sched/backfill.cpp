@@ -13,8 +13,6 @@
 namespace fedsim {
 namespace {
 
-constexpr std::int64_t kYear = 365LL * 24 * 3600;
-
 std::int64_t floor_to(std::int64_t t, std::int64_t step) {
   return t / step * step;
 }
@@ -223,7 +221,7 @@ Step plan_job(Cycle& c, const QueueEntry& e, bool may_reserve) {
   PassScratch& s = v.scratch;
   const Demand& d = v.demand(e);
   std::int64_t limit = v.limit_s(e);
-  if (limit < 0) limit = kYear;
+  if (limit < 0) limit = kYearSeconds;
   std::int64_t at = v.now_s;
   SlidingAnd window(c.plan, s, v.model.bitmap_words());
   const bool units = v.model.unit_nodes && d.simple_units;
