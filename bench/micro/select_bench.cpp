@@ -38,10 +38,10 @@ void select_unit_pool(benchmark::State& state) {
     if (draw(1, Stream::sampling, n, 1) % 4 == 0) set_bit(open, n);
   }
   SelectScratch scratch;
-  std::vector<NodeShare> shares;
+  Bitmap chosen;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        select_units(static_cast<std::uint32_t>(state.range(0)), open, scratch, shares));
+        choose_units(static_cast<std::uint32_t>(state.range(0)), open, scratch, chosen));
   }
 }
 BENCHMARK(select_unit_pool)->Arg(1)->Arg(32)->Arg(128);

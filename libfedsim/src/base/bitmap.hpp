@@ -49,6 +49,17 @@ inline bool overlaps(BitSpan a, BitSpan b) {
   }
   return false;
 }
+/// Words [first, last) outside which `b` is empty.
+struct WordRange {
+  std::size_t first = 0, last = 0;
+};
+inline WordRange word_range(BitSpan b) {
+  WordRange r{0, b.size()};
+  while (r.first < r.last && b[r.first] == 0) ++r.first;
+  while (r.last > r.first && b[r.last - 1] == 0) --r.last;
+  return r;
+}
+
 /// Calls `f(index)` for each member, ascending.
 template <class F>
 void for_each_bit(BitSpan b, F&& f) {

@@ -197,7 +197,8 @@ Demand resolve_demand(const ClusterModel& cluster, const PartitionModel& partiti
   if (!r.exclude.empty()) d.excluded = node_set(cluster, r.exclude, d.refusal);
   d.simple_units = d.cpus_per_task == 1 && !d.has_gpus && !d.whole_node && d.features.empty() &&
                    d.required.empty() && d.excluded.empty() && d.tasks_per_node == 0 &&
-                   d.memory_rule == MemoryRule::none && d.max_cpus_per_node == UINT32_MAX;
+                   d.memory_rule == MemoryRule::none && d.max_cpus_per_node == UINT32_MAX &&
+                   d.min_nodes <= d.min_cpus && d.max_nodes >= d.min_cpus;
   return d;
 }
 

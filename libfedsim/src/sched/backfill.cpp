@@ -6,9 +6,11 @@
 // yields. Leaves out: reservations, licences, preemption, time-min, bf_running_job_reserve.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "sched/admission.hpp"
 #include "sched/plan.hpp"
+#include "sched/will_run.hpp"
 
 namespace fedsim {
 namespace {
@@ -17,189 +19,112 @@ std::int64_t floor_to(std::int64_t t, std::int64_t step) {
   return t / step * step;
 }
 
+bool runnable(const PassView& v, const QueueEntry& e) {
+  if (!v.state.records[e.record].queued) return false;
+  if (floor_seconds(v.state.record_rows[e.record].eligible) > v.now_s) return false;
+  return partition_limit(v.partition(e), v.demand(e), v.limit_s(e)) == Reason::none;
+}
+
+std::int64_t planned_limit(const PassView& v, const QueueEntry& e) {
+  const std::int64_t limit = v.limit_s(e);
+  return limit < 0 ? kYearSeconds : limit;
+}
+
+/// How far down the queue a job could still start in this cycle. Beyond it reservations decide
+/// nothing, so a cycle ends there. Reservations and starts only ever take nodes away: a job that
+/// lacks them now is not looked at again.
+class Reach {
+ public:
+  Reach(const PassView& v, const BackfillSettings& set, const Plan& plan)
+      : v_(v), set_(set), plan_(plan), last_(v.own().queue.size()) {
+    v.scratch.could_start.assign(v.demands.size(), 0);
+    shrink();
+  }
+
+  /// Number of leading queue entries to look at.
+  std::size_t last() const { return last_; }
+
+  /// The plan lost `nodes` from `from` on.
+  void reserved(std::int64_t from, BitSpan nodes) {
+    if (last_ == 0 || from > end_) return;
+    subtract_from(v_.scratch.reach_nodes, nodes);
+    if (!enough()) shrink();
+  }
+
+  /// A job took nodes now.
+  void started() {
+    if (last_ > 0 && !enough()) shrink();
+  }
+
+ private:
+  void shrink() {
+    for (; last_ > 0; --last_) {
+      const QueueEntry& e = v_.own().queue[last_ - 1];
+      if (!ever(e) || !runnable(v_, e)) continue;
+      demand_ = e.demand;
+      end_ = v_.now_s + planned_limit(v_, e) - (set_.exact ? 1 : 0);
+      v_.scratch.reach_nodes = v_.own().pool.usable();
+      and_into(v_.scratch.reach_nodes, v_.partition(e).nodes);
+      const std::size_t last = plan_.index_at(end_);
+      for (std::size_t i = plan_.index_at(v_.now_s); i <= last; ++i) {
+        and_into(v_.scratch.reach_nodes, plan_.nodes(i));
+      }
+      if (enough()) return;
+    }
+  }
+
+  bool enough() const {
+    const Demand& d = v_.demands[demand_];
+    const std::size_t need = least_nodes(v_, d);
+    return usable_nodes(v_, d, v_.scratch.reach_nodes, need) >= need;
+  }
+
+  /// The demand could start if nothing were reserved.
+  bool ever(const QueueEntry& e) {
+    std::uint8_t& answer = v_.scratch.could_start[e.demand];  // 0 unknown, 1 no, 2 yes
+    if (answer == 0) {
+      const Demand& d = v_.demand(e);
+      const std::size_t need = least_nodes(v_, d);
+      answer = usable_nodes(v_, d, v_.own().pool.usable(), need) >= need ? 2 : 1;
+    }
+    return answer == 2;
+  }
+
+  const PassView& v_;
+  const BackfillSettings& set_;
+  const Plan& plan_;
+  std::size_t last_;
+  std::uint32_t demand_ = 0;  ///< of entry last - 1, with the time until which it would run
+  std::int64_t end_ = 0;
+};
+
+/// Nodes that a queue entry may use: up, in its partition, not excluded.
+struct Base {
+  BitSpan nodes;
+  bool all = false;  ///< every node that is up
+};
+
 /// One cycle's working values.
 struct Cycle {
   const PassView& v;
   const BackfillSettings& set;
   Plan& plan;
+  FreeBy free_by;
+  Reach reach;
   std::int64_t window_end;
   bool lock_denied = false;
+  Base base(const QueueEntry& e) const {
+    const Bitmap& up = v.own().pool.usable();
+    const Demand& d = v.demand(e);
+    const Bitmap& partition = v.partition(e).nodes;
+    if (d.excluded.empty() && is_subset(up, partition)) return {up, true};
+    Bitmap& nodes = v.scratch.base;
+    nodes = up;
+    and_into(nodes, partition);
+    if (!d.excluded.empty()) subtract_from(nodes, d.excluded);
+    return {nodes, false};
+  }
 };
-
-/// When a running job is expected to end; jobs past their limit get KillWait more (semantics 5.5
-/// point 4).
-std::int64_t expected_end(const PassView& v, const RunningEntry& r) {
-  if (r.end_s > v.now_s) return r.end_s;
-  return std::max(r.end_s + v.model.kill_wait_s, v.now_s + 1);
-}
-
-bool touches(BitSpan nodes, const std::vector<NodeShare>& shares) {
-  for (const NodeShare& s : shares) {
-    if (test_bit(nodes, s.node)) return true;
-  }
-  return false;
-}
-
-/// Number of nodes of `open` on which the job could run now; stops counting at `enough`.
-std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::size_t enough) {
-  const NodePool& pool = v.own().pool;
-  const Bitmap& with_cpus = pool.with_free_cpus();
-  std::size_t n = 0;
-  for (std::size_t w = 0; w < open.size() && n < enough; ++w) {
-    const std::uint64_t bits = open[w] & with_cpus[w];
-    if (d.simple_units) {
-      n += static_cast<std::size_t>(std::popcount(bits));
-      continue;
-    }
-    for (std::uint64_t b = bits; b != 0 && n < enough; b &= b - 1) {
-      n +=
-          usable_cpus(v.model, pool, d, w * 64 + static_cast<std::size_t>(std::countr_zero(b))) > 0;
-    }
-  }
-  return n;
-}
-
-bool fits(const PassView& v, const Demand& d, BitSpan open) {
-  PassScratch& s = v.scratch;
-  if (usable_nodes(v, d, open, d.min_nodes) < d.min_nodes) return false;
-  return select_nodes(v.model, v.own().pool, d, open, s.select, s.shares);
-}
-
-/// The window over the next group doubles, or grows by bf_window_linear, until it holds the next
-/// job's end.
-void next_window(const PassView& v, const BackfillSettings& set, std::size_t next,
-                 std::int64_t& window, std::int64_t& limit) {
-  if (set.exact) return;
-  const std::vector<RunningEntry>& running = v.own().running;
-  const std::int64_t base = limit - window;
-  const std::int64_t linear = v.model.scheduler.bf_window_linear_s;
-  do {
-    window = linear > 0 ? window + linear : window * 2;
-    limit = base + window;
-  } while (next < running.size() && running[next].end_s != INT64_MAX &&
-           expected_end(v, running[next]) > limit);
-}
-
-/// Takes running jobs of one group away, from `i` on; true when there were any. `last_end`: their
-/// last end.
-bool release_group(const PassView& v, const BackfillSettings& set, BitSpan open, std::size_t& i,
-                   std::int64_t& limit, std::int64_t& last_end) {
-  ClusterState& own = v.own();
-  std::size_t removed = 0;
-  for (; i < own.running.size(); ++i) {
-    const RunningEntry& r = own.running[i];
-    if (!touches(open, v.state.slots[r.slot].shares)) continue;
-    const std::int64_t end = expected_end(v, r);
-    if (set.exact && removed == 0) limit = end;
-    if (limit == 0) limit = (end / 30 + 1) * 30 + 30;  // base, and the first window
-    if (removed > 200 || (removed > 0 && end > limit)) break;
-    own.pool.release(v.state.slots[r.slot].shares);
-    v.scratch.taken_away.push_back(r.slot);
-    last_end = end;
-    ++removed;
-  }
-  return removed > 0;
-}
-
-/// will_run() on a pool of unit nodes: counts decide, so nothing is taken away and put back.
-std::int64_t will_run_units(const PassView& v, const BackfillSettings& set, const Demand& d,
-                            BitSpan open) {
-  PassScratch& s = v.scratch;
-  const ClusterState& own = v.own();
-  const std::size_t need = d.min_cpus;
-  Bitmap& cand = s.candidates;
-  cand.assign(open.begin(), open.end());
-  and_into(cand, own.pool.with_free_cpus());
-  std::size_t n = count_bits(cand);
-  std::int64_t start = n >= need ? v.now_s : INT64_MAX;
-  std::int64_t window = 30;
-  std::int64_t limit = 0;
-  for (std::size_t i = 0; start == INT64_MAX && i < own.running.size();) {
-    std::int64_t last_end = 0;
-    std::size_t removed = 0;
-    for (; i < own.running.size(); ++i) {
-      const Bitmap& nodes = v.state.slots[own.running[i].slot].nodes;
-      std::size_t gained = 0;
-      for (std::size_t w = 0; w < open.size(); ++w) {
-        gained += static_cast<std::size_t>(std::popcount(open[w] & nodes[w]));
-      }
-      if (gained == 0) continue;
-      const std::int64_t end = expected_end(v, own.running[i]);
-      if (set.exact && removed == 0) limit = end;
-      if (limit == 0) limit = (end / 30 + 1) * 30 + 30;
-      if (removed > 200 || (removed > 0 && end > limit)) break;
-      for (std::size_t w = 0; w < open.size(); ++w) cand[w] |= open[w] & nodes[w];
-      n += gained;
-      last_end = end;
-      ++removed;
-    }
-    if (removed > 0 && n >= need) start = last_end;
-    next_window(v, set, i, window, limit);
-  }
-  return start;  // nodes are chosen among s.candidates once the start is accepted
-}
-
-/// Lower bound of any start of a job that needs `need` nodes of a unit pool, whatever the plan.
-std::int64_t earliest_units(const PassView& v, std::size_t need) {
-  for (const auto& [end, nodes] : v.scratch.free_by) {
-    if (nodes >= need) return end;
-  }
-  return INT64_MAX;
-}
-
-/// Fills scratch.free_by: nodes of a unit pool that are free at each end of a running job,
-/// cumulated.
-void count_free_by(const PassView& v) {
-  auto& out = v.scratch.free_by;
-  out.clear();
-  if (!v.model.unit_nodes) return;
-  const ClusterState& own = v.own();
-  std::size_t nodes = 0;
-  for (std::size_t w = 0; w < own.pool.usable().size(); ++w) {
-    nodes += static_cast<std::size_t>(
-        std::popcount(own.pool.usable()[w] & own.pool.with_free_cpus()[w]));
-  }
-  out.emplace_back(v.now_s, nodes);
-  for (const RunningEntry& r : own.running) {
-    nodes += v.state.slots[r.slot].shares.size();
-    out.emplace_back(std::max(r.end_s, v.now_s + 1), nodes);
-  }
-}
-
-/// Expected start on `open`, nodes in scratch.shares; INT64_MAX: not even with every job gone.
-/// Groups of running jobs are taken away by growing windows (semantics 5.5 point 3), then put back.
-std::int64_t will_run(const PassView& v, const BackfillSettings& set, const Demand& d,
-                      BitSpan open) {
-  if (v.model.unit_nodes && d.simple_units) return will_run_units(v, set, d, open);
-  if (fits(v, d, open)) return v.now_s;
-  ClusterState& own = v.own();
-  v.scratch.taken_away.clear();
-  std::int64_t window = 30;
-  std::int64_t limit = 0;
-  std::int64_t last_end = 0;
-  std::int64_t start = INT64_MAX;
-  for (std::size_t i = 0; start == INT64_MAX && release_group(v, set, open, i, limit, last_end);) {
-    if (fits(v, d, open)) start = last_end;
-    next_window(v, set, i, window, limit);
-  }
-  for (auto it = v.scratch.taken_away.rbegin(); it != v.scratch.taken_away.rend(); ++it) {
-    own.pool.acquire(v.state.slots[*it].shares);
-  }
-  return start;
-}
-
-bool plan_overlaps(const Cycle& c, std::int64_t from, std::int64_t to, BitSpan nodes) {
-  if (from >= c.plan.window_end()) return false;
-  for (std::size_t i = c.plan.index_at(from); i < c.plan.size() && c.plan.begin(i) < to; ++i) {
-    if (!is_subset(nodes, c.plan.nodes(i))) return true;
-  }
-  return false;
-}
-
-void shares_to_bits(const std::vector<NodeShare>& shares, Bitmap& bits, std::size_t words) {
-  bits.assign(words, 0);
-  for (const NodeShare& s : shares) set_bit(bits, s.node);
-}
 
 enum class Step { started, planned, skipped };
 
@@ -211,72 +136,142 @@ bool start_now(Cycle& c, const QueueEntry& e) {
     c.lock_denied = true;
     return false;
   }
+  chosen_shares(v, v.demand(e), v.scratch.reserved);
   v.host.start(e, v.scratch.shares, true);
   return true;
 }
 
-/// One job of the queue: start it, reserve for it, or leave it (semantics 5.4 point 5).
-Step plan_job(Cycle& c, const QueueEntry& e, bool may_reserve) {
-  const PassView& v = c.v;
-  PassScratch& s = v.scratch;
-  const Demand& d = v.demand(e);
-  std::int64_t limit = v.limit_s(e);
-  if (limit < 0) limit = kYearSeconds;
-  std::int64_t at = v.now_s;
-  SlidingAnd window(c.plan, s, v.model.bitmap_words());
-  const bool units = v.model.unit_nodes && d.simple_units;
-  const std::int64_t earliest = units ? earliest_units(v, d.min_cpus) : v.now_s;
-  for (int attempt = 0; attempt < 4096; ++attempt) {
-    const std::size_t first = c.plan.index_at(at);
+/// Takes [start, start + limit) out of the plan for `nodes`; false when an earlier reservation is
+/// in the way.
+bool reserve(Cycle& c, std::int64_t start, std::int64_t limit, BitSpan nodes) {
+  const std::int64_t step = c.set.resolution_s;
+  const std::int64_t from = floor_to(start, step);
+  const std::int64_t to = floor_to(start + limit + (c.set.bounded ? step - 1 : 0), step);
+  if (!c.plan.open(from, to, nodes)) return false;
+  c.plan.reserve(from, std::max(to, from + step), nodes);
+  c.reach.reserved(from, nodes);
+  return true;
+}
+
+/// Tries one job at ever later times of the plan (semantics 5.4 point 5).
+class JobPlanner {
+ public:
+  JobPlanner(Cycle& c, const QueueEntry& e, bool may_reserve)
+      : c_(c),
+        v_(c.v),
+        e_(e),
+        d_(c.v.demand(e)),
+        base_(c.base(e)),
+        may_reserve_(may_reserve),
+        limit_(planned_limit(c.v, e)),
+        need_(least_nodes(c.v, d_)),
+        earliest_(c.free_by.earliest(need_)),
+        window_(c.plan, c.v.scratch, c.v.model.bitmap_words()),
+        comparable_(c.v.model.unit_nodes && d_.simple_units && base_.all && !c.set.bounded) {
+    if (!comparable_) return;
+    for (const NoneBefore& n : v_.scratch.none_before) {
+      if (n.need <= need_ && n.limit <= limit_) none_before_ = std::max(none_before_, n.at);
+    }
+  }
+
+  Step run() {
+    std::int64_t at = v_.now_s;
+    first_ = c_.plan.index_at(at);
+    for (int attempt = 0; attempt < 4096; ++attempt) {
+      if (c_.set.bounded && at > c_.plan.window_end()) return Step::skipped;
+      look(at);
+      const bool maybe = !hopeless() && nodes_suffice();
+      if (maybe && !tried_) remember(at);
+      const std::int64_t start = maybe ? start_at(at) : kNever;
+      if (start == kNever || (later_ != 0 && start > later_ && start > v_.now_s)) {
+        if (later_ == 0 || !may_reserve_) return Step::skipped;
+        at = later_;
+        first_ = later_first_;
+        continue;
+      }
+      chosen_nodes(v_, d_, v_.scratch.reserved);
+      if (const auto step = take(start)) return *step;
+      // An earlier reservation is in the way.
+      at = start > at ? start : start + c_.set.resolution_s;
+      first_ = c_.plan.index_at(at);
+    }
+    return Step::skipped;
+  }
+
+ private:
+  /// Moves the window to `at`, and finds the next time when nodes come that it lacks.
+  void look(std::int64_t at) {
+    const Plan& plan = c_.plan;
     // Inclusive as in Slurm: a slice that begins exactly as the job ends still counts
     // (semantics 5.7).
-    const std::size_t last = c.plan.index_at(at + limit - (c.set.exact ? 1 : 0)) + 1;
-    std::int64_t later = c.plan.next_gain(first, last);
-    if (may_reserve && later != 0 && earliest > later) {
-      at = later;  // no set of nodes starts it before the next change of the plan
-      continue;
-    }
-    window.move(first, last);
-    s.job_nodes = v.own().pool.usable();
-    and_into(s.job_nodes, v.partition(e).nodes);
-    window.intersect(s.job_nodes);
-    if (count_bits(s.job_nodes) < d.min_nodes ||
-        (!d.required.empty() && !is_subset(d.required, s.job_nodes))) {
-      if (later == 0 || !may_reserve) return Step::skipped;
-      at = later;
-      continue;
-    }
-    std::int64_t start = will_run(v, c.set, d, s.job_nodes);
-    if (start == INT64_MAX) return Step::skipped;
-    start = std::max(start, at);
-    if (later != 0 && start > later && start > v.now_s) {
-      at = later;
-      continue;
-    }
-    if (units) select_units(d.min_cpus, s.candidates, s.select, s.shares);
-    shares_to_bits(s.shares, s.reserved, v.model.bitmap_words());
-    if (start <= v.now_s && overlaps(s.reserved, v.own().pool.completing_nodes())) {
-      start = v.now_s + 1;
-      later = 0;
-    }
-    if (start <= v.now_s) {
-      if (start_now(c, e)) return Step::started;
-      later = 0;
-    }
-    if (start > c.window_end || (start > v.now_s && !may_reserve)) return Step::skipped;
-    const std::int64_t from = floor_to(start, c.set.resolution_s);
-    const bool round_up = v.model.release >= SlurmRelease{24, 11};
-    const std::int64_t to =
-        floor_to(start + limit + (round_up ? c.set.resolution_s - 1 : 0), c.set.resolution_s);
-    if (plan_overlaps(c, from, to, s.reserved)) {
-      at = start > at ? start : start + (later > start ? later - start : c.set.resolution_s);
-      continue;
-    }
-    c.plan.reserve(from, std::max(to, from + c.set.resolution_s), s.reserved);
-    return Step::planned;
+    const std::int64_t end = at + limit_ - (c_.set.exact ? 1 : 0);
+    last_ = std::max(last_, first_);
+    while (last_ < plan.size() && plan.begin(last_) <= end) ++last_;
+    const std::size_t gain = plan.next_gain(first_, last_, base_.nodes, base_.all);
+    later_first_ = gain + 1;
+    // 24.11 also tries again after the slice beyond the window.
+    if (c_.set.bounded && gain == plan.size()) later_first_ = last_ + 2;
+    later_ = later_first_ < plan.size() ? plan.begin(later_first_) : 0;
+    if (gain == plan.size() && !c_.set.bounded) later_ = 0;
   }
-  return Step::skipped;
-}
+
+  /// A job that needs no more nodes for no more time found none before `later_`, and the plan has
+  /// only shrunk since: whatever is chosen here would be in the way of a reservation.
+  bool hopeless() const { return may_reserve_ && later_ != 0 && later_ < none_before_; }
+
+  /// No `need_` nodes are free together for `limit_` before `at`, the first time that counts allow.
+  void remember(std::int64_t at) {
+    tried_ = true;
+    if (comparable_ && at > std::max(v_.now_s, none_before_))
+      v_.scratch.none_before.push_back({need_, limit_, at});
+  }
+
+  /// Fills scratch.job_nodes. False when the job can't start on them by `later_`, by counts alone.
+  bool nodes_suffice() {
+    const bool until = later_ != 0 && may_reserve_;
+    if (until && earliest_ > later_) return false;
+    window_.move(first_, last_);
+    free_row_ = until ? c_.free_by.row_at(later_, free_row_) : c_.free_by.rows() - 1;
+    Bitmap& nodes = v_.scratch.job_nodes;
+    const auto [open, free] = window_.intersect(base_.nodes, c_.free_by.row(free_row_), nodes);
+    if (open < d_.min_nodes || free < need_) return false;
+    return d_.required.empty() || is_subset(d_.required, nodes);
+  }
+
+  std::int64_t start_at(std::int64_t at) {
+    const std::int64_t start =
+        will_run(v_, c_.set, c_.free_by, {d_, v_.scratch.job_nodes, at, later_});
+    return start == kNever ? start : std::max(start, at);
+  }
+
+  /// Starts the job or reserves its nodes; nothing when an earlier reservation is in the way.
+  std::optional<Step> take(std::int64_t start) {
+    if (start <= v_.now_s && overlaps(v_.scratch.reserved, v_.own().pool.completing_nodes()))
+      start = v_.now_s + 1;
+    if (start <= v_.now_s && start_now(c_, e_)) return Step::started;
+    if (start > c_.window_end || (start > v_.now_s && !may_reserve_)) return Step::skipped;
+    if (reserve(c_, start, limit_, v_.scratch.reserved)) return Step::planned;
+    return std::nullopt;
+  }
+
+  Cycle& c_;
+  const PassView& v_;
+  const QueueEntry& e_;
+  const Demand& d_;
+  const Base base_;
+  bool may_reserve_;
+  std::int64_t limit_;
+  std::size_t need_;
+  std::int64_t earliest_;
+  SlidingAnd window_;
+  std::size_t first_ = 0, last_ = 0;  ///< slices of the window, last excluded
+  std::int64_t later_ = 0;            ///< next time to try; 0: there is none
+  std::size_t later_first_ = 0;       ///< slice that begins then
+  std::size_t free_row_ = 0;
+  bool comparable_;     ///< with other jobs of the cycle, by counts
+  bool tried_ = false;  ///< counts have allowed a start
+  std::int64_t none_before_ = 0;
+};
 
 /// bf_max_job_user, bf_max_job_part: jobs tested so far.
 struct Counters {
@@ -289,32 +284,6 @@ struct Counters {
     return p.bf_max_job_user > 0 && by_user[v.spec(e).user.index()]++ >= p.bf_max_job_user;
   }
 };
-
-bool runnable(const PassView& v, const QueueEntry& e) {
-  if (!v.state.records[e.record].queued) return false;
-  if (floor_seconds(v.state.record_rows[e.record].eligible) > v.now_s) return false;
-  return partition_limit(v.partition(e), v.demand(e), v.limit_s(e)) == Reason::none;
-}
-
-/// Number of leading queue entries after which no job could start now even without any plan: their
-/// reservations would decide nothing. Monotone counts only, so that nothing startable is cut off.
-std::size_t last_startable(const PassView& v) {
-  const ClusterState& own = v.own();
-  const Bitmap& up = own.pool.usable();
-  std::vector<std::uint8_t>& could = v.scratch.could_start;  // by demand: 0 unknown, 1 no, 2 yes
-  could.assign(v.demands.size(), 0);
-  for (std::size_t i = own.queue.size(); i > 0; --i) {
-    const QueueEntry& e = own.queue[i - 1];
-    std::uint8_t& answer = could[e.demand];
-    if (answer == 0) {
-      const Demand& d = v.demand(e);
-      const std::size_t need = d.simple_units && v.model.unit_nodes ? d.min_cpus : d.min_nodes;
-      answer = usable_nodes(v, d, up, need) >= need ? 2 : 1;
-    }
-    if (answer == 2 && runnable(v, e)) return i;
-  }
-  return 0;
-}
 
 bool any_runnable(const PassView& v) {
   const std::vector<QueueEntry>& queue = v.own().queue;
@@ -329,24 +298,26 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
   ClusterState& own = v.own();
   const std::int64_t begin = floor_to(v.now_s, set.resolution_s);
   Plan plan(v.scratch, {begin, begin + set.window_s}, own.pool.usable());
-  Cycle cycle{v, set, plan, v.now_s + set.window_s, false};
+  Reach reach(v, set, plan);
+  if (reach.last() == 0) return {true, false, any_runnable(v) ? 1 : 0};
+  Cycle cycle{v, set, plan, FreeBy(v), reach, v.now_s + set.window_s, false};
+  v.scratch.none_before.clear();
   Counters counters{{}, std::vector<int>(p.bf_max_job_part > 0 ? v.model.partitions.size() : 0, 0)};
   int tested = 0;
   int started = 0;
-  const std::size_t last = last_startable(v);
-  if (last > 0) count_free_by(v);
-  for (std::size_t i = 0; i < last; ++i) {
+  for (std::size_t i = 0; i < cycle.reach.last(); ++i) {
     const QueueEntry e = own.queue[i];
     if (!runnable(v, e) || counters.over(v, e)) continue;
     if (tested++ >= set.max_job_test) break;
     const std::int64_t age = v.now_s - floor_seconds(v.state.record_rows[e.record].submit);
     const bool may_reserve = age >= p.bf_min_age_reserve_s &&
                              v.state.records[e.record].priority >= p.bf_min_prio_reserve;
-    if (plan_job(cycle, e, may_reserve) == Step::started && p.bf_max_job_start > 0 &&
-        ++started >= p.bf_max_job_start) {
-      break;
+    if (JobPlanner(cycle, e, may_reserve).run() == Step::started) {
+      cycle.free_by.update(v);
+      cycle.reach.started();
+      if (p.bf_max_job_start > 0 && ++started >= p.bf_max_job_start) break;
     }
-    if (plan.size() >= set.max_slices) break;
+    if (plan.records() >= set.max_slices) break;
   }
   if (tested == 0) tested = any_runnable(v) ? 1 : 0;
   return {true, cycle.lock_denied, tested};
@@ -359,6 +330,8 @@ PassOutcome backfill_pass(const PassView& v) {
   set.window_s = p.bf_window_s;
   set.max_job_test = p.bf_max_job_test;
   set.max_slices = static_cast<std::size_t>(std::max(p.bf_node_space_size, 2));
+  set.bounded = v.model.release >= SlurmRelease{24, 11};
+  set.relevant = v.model.release >= SlurmRelease{25, 5};
   return run_backfill(v, set);
 }
 

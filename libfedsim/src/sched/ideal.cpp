@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "sched/admission.hpp"
-#include "sched/plan.hpp"
+#include "sched/will_run.hpp"
 
 namespace fedsim {
 namespace {
@@ -40,8 +40,7 @@ bool never_here(const PassView& v, const QueueEntry& e) {
   return partition_limit(v.partition(e), v.demand(e), v.limit_s(e)) != Reason::none;
 }
 
-// --- pool of unit nodes: counts decide, the lowest free nodes are taken
-// ---------------------------------
+// --- pool of unit nodes: counts decide, the lowest free nodes are taken ---
 
 /// A cluster of single-CPU nodes where only the number of free nodes matters for this queue entry.
 bool unit_pool(const PassView& v) {
@@ -117,8 +116,7 @@ void easy_units(const PassView& v, Policy policy, SimTime now) {
   }
 }
 
-// --- any cluster
-// ---------------------------------------------------------------------------------------
+// --- any cluster ---
 
 /// The head's reservation: time and whole nodes.
 struct Reservation {

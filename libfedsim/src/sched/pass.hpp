@@ -26,6 +26,18 @@ class PassHost {
   virtual void set_reason(std::uint32_t record, Reason reason) = 0;
 };
 
+/// Where one running job is: words [first, first + n) of a node set, stored from `offset` on.
+struct RunningWords {
+  std::uint32_t first = 0, n = 0;
+  std::size_t offset = 0;
+};
+
+/// Within a backfill cycle: no `need` nodes are free together for `limit` seconds before `at`.
+struct NoneBefore {
+  std::size_t need = 0;
+  std::int64_t limit = 0, at = 0;
+};
+
 /// Buffers of all schedulers, kept between passes so that the hot loop allocates nothing.
 struct PassScratch {
   SelectScratch select;
@@ -41,8 +53,15 @@ struct PassScratch {
   std::vector<std::uint8_t> slice_gains;   ///< the next slice offers nodes that this one lacks
   std::vector<std::uint64_t> window_rows;  ///< SlidingAnd
   Bitmap window_back;
-  std::vector<std::pair<std::int64_t, std::size_t>> free_by;
-  std::vector<std::uint8_t> could_start;
+  std::vector<std::int64_t> free_ends;  ///< FreeBy
+  std::vector<RunningWords> running_words;
+  std::vector<std::uint64_t> running_bits;
+  std::vector<std::uint64_t> free_rows;
+  std::vector<std::size_t> free_counts;
+  std::vector<std::uint8_t> could_start;  ///< Reach
+  Bitmap reach_nodes;
+  std::vector<NoneBefore> none_before;
+  Bitmap base;  ///< nodes that the entry may use
   Bitmap candidates;
 };
 

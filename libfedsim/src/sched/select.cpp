@@ -295,7 +295,9 @@ bool select_nodes(const ClusterModel& model, const NodePool& pool, const Demand&
   if (model.unit_nodes && d.simple_units) {
     s.unit_open.assign(candidates.begin(), candidates.end());
     and_into(s.unit_open, pool.with_free_cpus());
-    return select_units(d.min_cpus, s.unit_open, s, shares);
+    if (!choose_units(d.min_cpus, s.unit_open, s, s.unit_chosen)) return false;
+    unit_shares(s.unit_chosen, shares);
+    return true;
   }
   collect(model, pool, d, candidates, s);
   if (s.candidates.size() < d.min_nodes) return false;

@@ -33,6 +33,7 @@ struct SelectScratch {
   std::vector<std::uint32_t> chosen;  ///< candidate indices, in order of choice
   std::vector<std::pair<std::uint32_t, std::uint32_t>> unit_runs;  ///< (length, first node)
   Bitmap unit_open;
+  Bitmap unit_chosen;
 };
 
 /// CPUs that `demand` could use on node `n` now; 0 when it can't run there at all.
@@ -43,10 +44,11 @@ std::uint32_t usable_cpus(const ClusterModel& model, const NodePool& pool, const
 bool select_nodes(const ClusterModel& model, const NodePool& pool, const Demand& demand,
                   BitSpan candidates, SelectScratch& scratch, std::vector<NodeShare>& shares);
 
-/// The same choice on a pool of unit nodes, where a node is one CPU: `open` are the nodes to choose
-/// from. O(runs log runs).
-bool select_units(std::uint32_t need, BitSpan open, SelectScratch& scratch,
-                  std::vector<NodeShare>& shares);
+/// The same choice on a pool of unit nodes, where a node is one CPU: fills `chosen` from `open`.
+/// O(N/64 + runs log runs). False: fewer than `need` are open.
+bool choose_units(std::uint32_t need, BitSpan open, SelectScratch& scratch, Bitmap& chosen);
+/// One CPU on each chosen node.
+void unit_shares(BitSpan chosen, std::vector<NodeShare>& shares);
 
 /// True when `demand` fits on the partition's nodes with nothing running.
 bool ever_fits(const ClusterModel& model, const PartitionModel& partition, const Demand& demand);

@@ -33,36 +33,55 @@ void find_runs(BitSpan open, Runs& runs) {
   }
 }
 
-void take(std::uint32_t first, std::uint32_t count, std::vector<NodeShare>& shares) {
-  for (std::uint32_t n = first; n < first + count; ++n) shares.push_back({n, 1, 0, 0});
+/// Tightest run in [i, end) that holds `need`, the lowest of equal ones; runs.size(): none does.
+std::size_t tightest(const Runs& runs, std::size_t i, std::uint32_t need) {
+  std::size_t best = runs.size();
+  for (; i < runs.size(); ++i) {
+    if (runs[i].first >= need && (best == runs.size() || runs[i].first < runs[best].first))
+      best = i;
+  }
+  return best;
+}
+
+void take(std::uint32_t first, std::uint32_t count, Bitmap& chosen) {
+  for (std::uint32_t at = first; count > 0;) {
+    const std::uint32_t bit = at % 64;
+    const std::uint32_t n = std::min(count, 64 - bit);
+    chosen[at / 64] |= (n == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1) << bit;
+    at += n;
+    count -= n;
+  }
 }
 
 }  // namespace
 
-bool select_units(std::uint32_t need, BitSpan open, SelectScratch& s,
-                  std::vector<NodeShare>& shares) {
+bool choose_units(std::uint32_t need, BitSpan open, SelectScratch& s, Bitmap& chosen) {
   Runs& runs = s.unit_runs;
   find_runs(open, runs);
-  // Longest first, then lowest node: runs that don't suffice are taken from the front.
-  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  shares.clear();
-  std::size_t i = 0;
-  for (; i < runs.size() && runs[i].first < need; ++i) {
-    take(runs[i].second, runs[i].first, shares);
-    need -= runs[i].first;
+  chosen.assign(open.size(), 0);
+  std::size_t best = tightest(runs, 0, need);
+  if (best == runs.size()) {
+    // Longest first, then lowest node: runs that don't suffice are taken from the front.
+    std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    std::size_t i = 0;
+    for (; i < runs.size() && runs[i].first < need; ++i) {
+      take(runs[i].second, runs[i].first, chosen);
+      need -= runs[i].first;
+    }
+    if (need == 0 || i == runs.size()) return need == 0;
+    best = tightest(runs, i, need);
   }
-  if (need == 0 || i == runs.size()) return need == 0;
-  // The tightest run that holds the rest; the lowest of equal ones.
-  std::size_t best = i;
-  for (std::size_t k = i; k < runs.size() && runs[k].first >= need; ++k) {
-    if (runs[k].first < runs[best].first) best = k;
-  }
-  take(runs[best].second, need, shares);
-  std::sort(shares.begin(), shares.end(),
-            [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
+  take(runs[best].second, need, chosen);
   return true;
+}
+
+void unit_shares(BitSpan chosen, std::vector<NodeShare>& shares) {
+  shares.clear();
+  for_each_bit(chosen, [&](std::size_t n) {
+    shares.push_back({static_cast<std::uint32_t>(n), 1, 0, 0});
+  });
 }
 
 }  // namespace fedsim

@@ -1,0 +1,290 @@
+// The will-run test: see will_run.hpp. Leaves out: preemption, suspended jobs, OverTimeLimit, the
+// two seconds after which slurmctld gives up.
+#include "sched/will_run.hpp"
+
+#include <bit>
+
+namespace fedsim {
+namespace {
+
+/// When a running job is expected to end; jobs past their limit get KillWait more (semantics 5.5
+/// point 4).
+std::int64_t expected_end(const PassView& v, const RunningEntry& r) {
+  if (r.end_s > v.now_s) return r.end_s;
+  return std::max(r.end_s + v.model.kill_wait_s, v.now_s + 1);
+}
+
+/// The running jobs in groups: each is taken away whole before the next test. A group grows until
+/// the next job, wherever it runs, ends after the window; windows are aligned to the first end.
+class Groups {
+ public:
+  Groups(const PassView& v, const BackfillSettings& set, const FreeBy& free, const WillRunQuery& q)
+      : v_(v), set_(set), free_(free), q_(q), running_(v.own().running) {}
+
+  /// Jobs that are gone by `at`, before any test (24.11).
+  template <class Take>
+  void skip_ended(Take&& take) {
+    for (; i_ < running_.size() && running_[i_].end_s < q_.at; ++i_) {
+      if (free_.touches(i_, q_.open)) take(running_[i_]);
+    }
+  }
+
+  /// Calls take(entry) for each job of the next group that uses open nodes; false: there was none.
+  template <class Take>
+  bool next(Take&& take) {
+    last_ = nullptr;
+    bool more = true;
+    for (; more && i_ < running_.size(); ++i_) {
+      const RunningEntry& r = running_[i_];
+      if (set_.bounded && q_.later != 0 && r.end_s > q_.later) break;
+      if (!free_.touches(i_, q_.open)) continue;
+      take(r);
+      last_ = &r;
+      more = same_group(r);
+    }
+    if (last_ != nullptr && !set_.exact) widen();
+    return last_ != nullptr;
+  }
+
+  /// Running entries looked at so far.
+  std::size_t passed() const { return i_; }
+  /// When the job tested starts: as the last job of the group ends.
+  std::int64_t start() const { return expected_end(v_, *last_); }
+
+ private:
+  /// Whether the group goes on after `r`. Only the neighbour is compared: a job elsewhere keeps the
+  /// group open for one more of ours.
+  bool same_group(const RunningEntry& r) {
+    if (base_ == 0) base_ = r.end_s / 30 * 30 + 30;
+    if (i_ + 1 == running_.size()) return true;
+    const std::int64_t next = running_[i_ + 1].end_s;
+    return set_.exact ? next == r.end_s : next <= base_ + window_;
+  }
+
+  void widen() {
+    const std::int64_t linear = v_.model.scheduler.bf_window_linear_s;
+    do {
+      window_ = linear > 0 ? window_ + linear : window_ * 2;
+    } while (i_ < running_.size() && window_ <= kYear && running_[i_].end_s > base_ + window_);
+  }
+
+  static constexpr std::int64_t kYear = 365LL * 24 * 3600;
+
+  const PassView& v_;
+  const BackfillSettings& set_;
+  const FreeBy& free_;
+  const WillRunQuery& q_;
+  const std::vector<RunningEntry>& running_;
+  std::size_t i_ = 0;
+  const RunningEntry* last_ = nullptr;
+  std::int64_t window_ = 30;
+  std::int64_t base_ = 0;
+};
+
+/// Start once the jobs that end before `at` are gone. Those past their limit still hold their
+/// nodes: slurmctld starts the job, fails, and reserves.
+std::int64_t after_ended(const PassView& v, const WillRunQuery& q) {
+  return std::max(q.at, v.now_s + 1);
+}
+
+/// 25.05: end of the last job taken away whose nodes are among the chosen ones.
+std::int64_t relevant_end(const PassView& v, const FreeBy& free, BitSpan chosen,
+                          const Groups& groups) {
+  for (std::size_t i = groups.passed(); i > 0; --i) {
+    if (free.touches(i - 1, chosen)) return expected_end(v, v.own().running[i - 1]);
+  }
+  return groups.start();
+}
+
+/// will_run() on a pool of unit nodes: counts decide, so nothing is taken away and put back. The
+/// nodes to choose from are left in scratch.candidates.
+class UnitTest {
+ public:
+  UnitTest(const PassView& v, const BackfillSettings& set, const FreeBy& free,
+           const WillRunQuery& q)
+      : v_(v), set_(set), free_(free), q_(q), cand_(v.scratch.candidates) {}
+
+  std::int64_t run() {
+    cand_.resize(q_.open.size());
+    if (!(set_.bounded && q_.at > v_.now_s) && enough(0)) return v_.now_s;
+    Groups groups(v_, set_, free_, q_);
+    const auto nothing = [](const RunningEntry&) {};
+    if (set_.bounded) {
+      groups.skip_ended(nothing);
+      if ((groups.passed() > 0 || q_.at > v_.now_s) && enough(groups.passed()))
+        return after_ended(v_, q_);
+    }
+    while (groups.next(nothing)) {
+      if (!enough(groups.passed())) continue;
+      if (!set_.relevant) return groups.start();
+      choose_units(q_.demand.min_cpus, cand_, v_.scratch.select, v_.scratch.reserved);
+      return relevant_end(v_, free_, v_.scratch.reserved, groups);
+    }
+    return kNever;
+  }
+
+ private:
+  /// With the first `gone` running jobs away.
+  bool enough(std::size_t gone) {
+    if (free_.count((gone + free_.stride() - 1) / free_.stride()) < q_.demand.min_cpus)
+      return false;
+    const BitSpan row = free_.row(gone / free_.stride());
+    std::size_t n = 0;
+    for (std::size_t w = 0; w < row.size(); ++w) {
+      cand_[w] = q_.open[w] & row[w];
+      n += static_cast<std::size_t>(std::popcount(cand_[w]));
+    }
+    if (gone % free_.stride() != 0) {
+      for (std::size_t i = gone / free_.stride() * free_.stride(); i < gone; ++i)
+        free_.add_nodes(i, q_.open, cand_);
+      n = count_bits(cand_);
+    }
+    return n >= q_.demand.min_cpus;
+  }
+
+  const PassView& v_;
+  const BackfillSettings& set_;
+  const FreeBy& free_;
+  const WillRunQuery& q_;
+  Bitmap& cand_;
+};
+
+/// will_run() on any cluster: running jobs are really taken away from the pool, and put back.
+class NodeTest {
+ public:
+  NodeTest(const PassView& v, const BackfillSettings& set, const FreeBy& free,
+           const WillRunQuery& q)
+      : v_(v), set_(set), free_(free), q_(q) {}
+  ~NodeTest() {
+    std::vector<std::uint32_t>& gone = v_.scratch.taken_away;
+    for (; !gone.empty(); gone.pop_back())
+      v_.own().pool.acquire(v_.state.slots[gone.back()].shares);
+  }
+  NodeTest(const NodeTest&) = delete;
+  NodeTest& operator=(const NodeTest&) = delete;
+
+  std::int64_t run() {
+    if (!(set_.bounded && q_.at > v_.now_s) && fits()) return v_.now_s;
+    Groups groups(v_, set_, free_, q_);
+    const auto take = [&](const RunningEntry& r) {
+      v_.own().pool.release(v_.state.slots[r.slot].shares);
+      v_.scratch.taken_away.push_back(r.slot);
+    };
+    if (set_.bounded) {
+      groups.skip_ended(take);
+      if ((!v_.scratch.taken_away.empty() || q_.at > v_.now_s) && fits())
+        return after_ended(v_, q_);
+    }
+    while (groups.next(take)) {
+      if (!fits()) continue;
+      if (!set_.relevant) return groups.start();
+      chosen_nodes(v_, q_.demand, v_.scratch.reserved);
+      return relevant_end(v_, free_, v_.scratch.reserved, groups);
+    }
+    return kNever;
+  }
+
+ private:
+  bool fits() {
+    const Demand& d = q_.demand;
+    if (usable_nodes(v_, d, q_.open, d.min_nodes) < d.min_nodes) return false;
+    return select_nodes(v_.model, v_.own().pool, d, q_.open, v_.scratch.select, v_.scratch.shares);
+  }
+
+  const PassView& v_;
+  const BackfillSettings& set_;
+  const FreeBy& free_;
+  const WillRunQuery& q_;
+};
+
+}  // namespace
+
+std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::size_t enough) {
+  const NodePool& pool = v.own().pool;
+  const Bitmap& with_cpus = pool.with_free_cpus();
+  std::size_t n = 0;
+  for (std::size_t w = 0; w < open.size() && n < enough; ++w) {
+    const std::uint64_t bits = open[w] & with_cpus[w];
+    if (d.simple_units) {
+      n += static_cast<std::size_t>(std::popcount(bits));
+      continue;
+    }
+    for (std::uint64_t b = bits; b != 0 && n < enough; b &= b - 1) {
+      n +=
+          usable_cpus(v.model, pool, d, w * 64 + static_cast<std::size_t>(std::countr_zero(b))) > 0;
+    }
+  }
+  return n;
+}
+
+FreeBy::FreeBy(const PassView& v) : s_(v.scratch), now_s_(v.now_s), words_(v.model.bitmap_words()) {
+  update(v);
+}
+
+void FreeBy::update(const PassView& v) {
+  const std::vector<RunningEntry>& running = v.own().running;
+  stride_ = std::max<std::size_t>((running.size() + kRows - 1) / kRows, 1);
+  const std::size_t rows = (running.size() + stride_ - 1) / stride_ + 1;
+  s_.free_ends.clear();
+  s_.running_words.clear();
+  s_.running_bits.clear();
+  s_.free_rows.resize(rows * words_);
+  s_.free_counts.resize(rows);
+  const NodePool& pool = v.own().pool;
+  std::uint64_t* row = s_.free_rows.data();
+  for (std::size_t w = 0; w < words_; ++w) row[w] = pool.usable()[w] & pool.with_free_cpus()[w];
+  s_.free_counts[0] = count_bits(this->row(0));
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (i % stride_ == 0) {
+      std::copy_n(row, words_, row + words_);
+      row += words_;
+    }
+    s_.free_ends.push_back(running[i].end_s);
+    add_running(v.state.slots[running[i].slot].shares, row);
+    if (i + 1 == running.size() || (i + 1) % stride_ == 0)
+      s_.free_counts[i / stride_ + 1] = count_bits(this->row(i / stride_ + 1));
+  }
+}
+
+/// Stores the words of one running job, and adds its nodes to `row`.
+void FreeBy::add_running(const std::vector<NodeShare>& shares, std::uint64_t* row) {
+  RunningWords& r = s_.running_words.emplace_back();
+  r.offset = s_.running_bits.size();
+  if (shares.empty()) return;
+  r.first = shares.front().node / 64;
+  r.n = shares.back().node / 64 - r.first + 1;
+  s_.running_bits.resize(r.offset + r.n, 0);
+  for (const NodeShare& share : shares)
+    s_.running_bits[r.offset + share.node / 64 - r.first] |= std::uint64_t{1} << (share.node % 64);
+  for (std::uint32_t k = 0; k < r.n; ++k) row[r.first + k] |= s_.running_bits[r.offset + k];
+}
+
+std::int64_t FreeBy::earliest(std::size_t need) const {
+  for (std::size_t k = 0; k < s_.free_counts.size(); ++k) {
+    if (s_.free_counts[k] < need) continue;
+    return k == 0 ? now_s_ : std::max(s_.free_ends[(k - 1) * stride_], now_s_ + 1);
+  }
+  return INT64_MAX;
+}
+
+std::int64_t will_run(const PassView& v, const BackfillSettings& set, const FreeBy& free_by,
+                      const WillRunQuery& q) {
+  if (v.model.unit_nodes && q.demand.simple_units) return UnitTest(v, set, free_by, q).run();
+  return NodeTest(v, set, free_by, q).run();
+}
+
+void chosen_nodes(const PassView& v, const Demand& d, Bitmap& nodes) {
+  PassScratch& s = v.scratch;
+  if (v.model.unit_nodes && d.simple_units) {
+    choose_units(d.min_cpus, s.candidates, s.select, nodes);
+    return;
+  }
+  nodes.assign(v.model.bitmap_words(), 0);
+  for (const NodeShare& share : s.shares) set_bit(nodes, share.node);
+}
+
+void chosen_shares(const PassView& v, const Demand& d, BitSpan nodes) {
+  if (v.model.unit_nodes && d.simple_units) unit_shares(nodes, v.scratch.shares);
+}
+
+}  // namespace fedsim
