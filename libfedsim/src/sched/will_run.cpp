@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "sched/admission.hpp"
+
 namespace fedsim {
 namespace {
 
@@ -15,68 +17,64 @@ std::int64_t expected_end(const PassView& v, const RunningEntry& r) {
 }
 
 /// The running jobs in groups: each is taken away whole before the next test. A group grows until
-/// the next job, wherever it runs, ends after the window; windows are aligned to the first end.
+/// the next job in the list ends after the window; windows are aligned to the first end. Only the
+/// neighbour is compared: when the last job in the window runs elsewhere, one more of ours joins.
 class Groups {
  public:
   Groups(const PassView& v, const BackfillSettings& set, const FreeBy& free, const WillRunQuery& q)
-      : v_(v), set_(set), free_(free), q_(q), running_(v.own().running) {}
-
-  /// Jobs that are gone by `at`, before any test (24.11).
-  template <class Take>
-  void skip_ended(Take&& take) {
-    for (; i_ < running_.size() && running_[i_].end_s < q_.at; ++i_) {
-      if (free_.touches(i_, q_.open)) take(running_[i_]);
-    }
+      : v_(v), set_(set), free_(free), open_(q.open), size_(v.own().running.size()) {
+    if (!set.bounded) return;
+    while (end_ < size_ && free.end(end_) < q.at) ++end_;
+    while (q.later != 0 && size_ > end_ && free.end(size_ - 1) > q.later) --size_;
   }
 
-  /// Calls take(entry) for each job of the next group that uses open nodes; false: there was none.
-  template <class Take>
-  bool next(Take&& take) {
-    last_ = nullptr;
-    bool more = true;
-    for (; more && i_ < running_.size(); ++i_) {
-      const RunningEntry& r = running_[i_];
-      if (set_.bounded && q_.later != 0 && r.end_s > q_.later) break;
-      if (!free_.touches(i_, q_.open)) continue;
-      take(r);
-      last_ = &r;
-      more = same_group(r);
+  /// Running jobs [begin, end) are those of the group, with others that use no open node. At first:
+  /// those that are gone when the job is tried, before any test (24.11).
+  std::size_t begin() const { return begin_; }
+  std::size_t end() const { return end_; }
+
+  /// Moves on to the next group; false: there is none.
+  bool next() {
+    begin_ = end_;
+    const std::size_t first = touching(begin_);
+    if (first == size_) return false;
+    if (base_ == 0) base_ = free_.end(first) / 30 * 30 + 30;
+    const std::int64_t until = set_.exact ? free_.end(first) : base_ + window_;
+    std::size_t in_window = begin_;
+    while (in_window + 1 < size_ && free_.end(in_window + 1) <= until) ++in_window;
+    last_ = set_.exact ? size_ : touching(in_window);
+    if (last_ == size_) {
+      for (last_ = in_window; !free_.touches(last_, open_); --last_) {
+      }
     }
-    if (last_ != nullptr && !set_.exact) widen();
-    return last_ != nullptr;
+    end_ = last_ + 1;
+    if (!set_.exact) widen();
+    return true;
   }
 
-  /// Running entries looked at so far.
-  std::size_t passed() const { return i_; }
   /// When the job tested starts: as the last job of the group ends.
-  std::int64_t start() const { return expected_end(v_, *last_); }
+  std::int64_t start() const { return expected_end(v_, v_.own().running[last_]); }
 
  private:
-  /// Whether the group goes on after `r`. Only the neighbour is compared: a job elsewhere keeps the
-  /// group open for one more of ours.
-  bool same_group(const RunningEntry& r) {
-    if (base_ == 0) base_ = r.end_s / 30 * 30 + 30;
-    if (i_ + 1 == running_.size()) return true;
-    const std::int64_t next = running_[i_ + 1].end_s;
-    return set_.exact ? next == r.end_s : next <= base_ + window_;
+  /// First job from `i` on that uses an open node; size_: none.
+  std::size_t touching(std::size_t i) const {
+    while (i < size_ && !free_.touches(i, open_)) ++i;
+    return i;
   }
 
   void widen() {
     const std::int64_t linear = v_.model.scheduler.bf_window_linear_s;
     do {
       window_ = linear > 0 ? window_ + linear : window_ * 2;
-    } while (i_ < running_.size() && window_ <= kYear && running_[i_].end_s > base_ + window_);
+    } while (end_ < size_ && window_ <= kYearSeconds && free_.end(end_) > base_ + window_);
   }
-
-  static constexpr std::int64_t kYear = 365LL * 24 * 3600;
 
   const PassView& v_;
   const BackfillSettings& set_;
   const FreeBy& free_;
-  const WillRunQuery& q_;
-  const std::vector<RunningEntry>& running_;
-  std::size_t i_ = 0;
-  const RunningEntry* last_ = nullptr;
+  BitSpan open_;
+  std::size_t size_;
+  std::size_t begin_ = 0, end_ = 0, last_ = 0;
   std::int64_t window_ = 30;
   std::int64_t base_ = 0;
 };
@@ -90,7 +88,7 @@ std::int64_t after_ended(const PassView& v, const WillRunQuery& q) {
 /// 25.05: end of the last job taken away whose nodes are among the chosen ones.
 std::int64_t relevant_end(const PassView& v, const FreeBy& free, BitSpan chosen,
                           const Groups& groups) {
-  for (std::size_t i = groups.passed(); i > 0; --i) {
+  for (std::size_t i = groups.end(); i > 0; --i) {
     if (free.touches(i - 1, chosen)) return expected_end(v, v.own().running[i - 1]);
   }
   return groups.start();
@@ -108,14 +106,10 @@ class UnitTest {
     cand_.resize(q_.open.size());
     if (!(set_.bounded && q_.at > v_.now_s) && enough(0)) return v_.now_s;
     Groups groups(v_, set_, free_, q_);
-    const auto nothing = [](const RunningEntry&) {};
-    if (set_.bounded) {
-      groups.skip_ended(nothing);
-      if ((groups.passed() > 0 || q_.at > v_.now_s) && enough(groups.passed()))
-        return after_ended(v_, q_);
-    }
-    while (groups.next(nothing)) {
-      if (!enough(groups.passed())) continue;
+    if (set_.bounded && (groups.end() > 0 || q_.at > v_.now_s) && enough(groups.end()))
+      return after_ended(v_, q_);
+    while (groups.next()) {
+      if (!enough(groups.end())) continue;
       if (!set_.relevant) return groups.start();
       choose_units(q_.demand.min_cpus, cand_, v_.scratch.select, v_.scratch.reserved);
       return relevant_end(v_, free_, v_.scratch.reserved, groups);
@@ -166,16 +160,12 @@ class NodeTest {
   std::int64_t run() {
     if (!(set_.bounded && q_.at > v_.now_s) && fits()) return v_.now_s;
     Groups groups(v_, set_, free_, q_);
-    const auto take = [&](const RunningEntry& r) {
-      v_.own().pool.release(v_.state.slots[r.slot].shares);
-      v_.scratch.taken_away.push_back(r.slot);
-    };
     if (set_.bounded) {
-      groups.skip_ended(take);
-      if ((!v_.scratch.taken_away.empty() || q_.at > v_.now_s) && fits())
-        return after_ended(v_, q_);
+      take(groups);
+      if ((groups.end() > 0 || q_.at > v_.now_s) && fits()) return after_ended(v_, q_);
     }
-    while (groups.next(take)) {
+    while (groups.next()) {
+      take(groups);
       if (!fits()) continue;
       if (!set_.relevant) return groups.start();
       chosen_nodes(v_, q_.demand, v_.scratch.reserved);
@@ -185,6 +175,15 @@ class NodeTest {
   }
 
  private:
+  void take(const Groups& group) {
+    for (std::size_t i = group.begin(); i < group.end(); ++i) {
+      if (!free_.touches(i, q_.open)) continue;
+      const std::uint32_t slot = v_.own().running[i].slot;
+      v_.own().pool.release(v_.state.slots[slot].shares);
+      v_.scratch.taken_away.push_back(slot);
+    }
+  }
+
   bool fits() {
     const Demand& d = q_.demand;
     if (usable_nodes(v_, d, q_.open, d.min_nodes) < d.min_nodes) return false;

@@ -49,7 +49,9 @@ class FreeBy {
   std::size_t stride() const { return stride_; }
   /// Number of nodes in row k, whatever their partition.
   std::size_t count(std::size_t k) const { return s_.free_counts[k]; }
-  /// Running job i, in order of their ends, uses a node of `open`.
+  /// End of running job i by its limit, in order of these ends.
+  std::int64_t end(std::size_t i) const { return s_.free_ends[i]; }
+  /// Running job i uses a node of `open`.
   bool touches(std::size_t i, BitSpan open) const {
     const RunningWords& r = s_.running_words[i];
     for (std::uint32_t k = 0; k < r.n; ++k) {
