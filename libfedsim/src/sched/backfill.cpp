@@ -165,12 +165,16 @@ class JobPlanner {
         may_reserve_(may_reserve),
         limit_(planned_limit(c.v, e)),
         need_(least_nodes(c.v, d_)),
-        earliest_(c.free_by.earliest(need_)),
+        shape_(c.free_by.shape_of(e.demand)),
+        earliest_(c.free_by.earliest(shape_, need_)),
         window_(c.plan, c.v.scratch, c.v.model.bitmap_words()),
-        comparable_(c.v.model.unit_nodes && d_.simple_units && base_.all && !c.set.bounded) {
+        like_(d_.simple_units ? UINT32_MAX : e.demand),
+        comparable_(base_.all && d_.required.empty() && !c.set.bounded) {
     if (!comparable_) return;
     for (const NoneBefore& n : v_.scratch.none_before) {
-      if (n.need <= need_ && n.limit <= limit_) none_before_ = std::max(none_before_, n.at);
+      // A window counts slices that begin as the job ends, a reservation does not: one step apart.
+      if (n.demand == like_ && n.need <= need_ && n.limit + c.set.resolution_s <= limit_)
+        none_before_ = std::max(none_before_, n.at);
     }
   }
 
@@ -223,7 +227,7 @@ class JobPlanner {
   void remember(std::int64_t at) {
     tried_ = true;
     if (comparable_ && at > std::max(v_.now_s, none_before_))
-      v_.scratch.none_before.push_back({need_, limit_, at});
+      v_.scratch.none_before.push_back({like_, need_, limit_, at});
   }
 
   /// Fills scratch.job_nodes. False when the job can't start on them by `later_`, by counts alone.
@@ -233,14 +237,15 @@ class JobPlanner {
     window_.move(first_, last_);
     free_row_ = until ? c_.free_by.row_at(later_, free_row_) : c_.free_by.rows() - 1;
     Bitmap& nodes = v_.scratch.job_nodes;
-    const auto [open, free] = window_.intersect(base_.nodes, c_.free_by.row(free_row_), nodes);
+    const auto [open, free] =
+        window_.intersect(base_.nodes, c_.free_by.row(shape_, free_row_), nodes);
     if (open < d_.min_nodes || free < need_) return false;
     return d_.required.empty() || is_subset(d_.required, nodes);
   }
 
   std::int64_t start_at(std::int64_t at) {
     const std::int64_t start =
-        will_run(v_, c_.set, c_.free_by, {d_, v_.scratch.job_nodes, at, later_});
+        will_run(v_, c_.set, c_.free_by, {d_, shape_, v_.scratch.job_nodes, at, later_});
     return start == kNever ? start : std::max(start, at);
   }
 
@@ -262,12 +267,14 @@ class JobPlanner {
   bool may_reserve_;
   std::int64_t limit_;
   std::size_t need_;
+  FreeBy::Shape shape_;
   std::int64_t earliest_;
   SlidingAnd window_;
   std::size_t first_ = 0, last_ = 0;  ///< slices of the window, last excluded
   std::int64_t later_ = 0;            ///< next time to try; 0: there is none
   std::size_t later_first_ = 0;       ///< slice that begins then
   std::size_t free_row_ = 0;
+  std::uint32_t like_;  ///< demand, the same for all that ask for CPUs only
   bool comparable_;     ///< with other jobs of the cycle, by counts
   bool tried_ = false;  ///< counts have allowed a start
   std::int64_t none_before_ = 0;
@@ -313,7 +320,7 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
     const bool may_reserve = age >= p.bf_min_age_reserve_s &&
                              v.state.records[e.record].priority >= p.bf_min_prio_reserve;
     if (JobPlanner(cycle, e, may_reserve).run() == Step::started) {
-      cycle.free_by.update(v);
+      cycle.free_by.update();
       cycle.reach.started();
       if (p.bf_max_job_start > 0 && ++started >= p.bf_max_job_start) break;
     }

@@ -32,8 +32,10 @@ struct RunningWords {
   std::size_t offset = 0;
 };
 
-/// Within a backfill cycle: no `need` nodes are free together for `limit` seconds before `at`.
+/// Within a backfill cycle: no `need` nodes are free together for `limit` seconds before `at`, for
+/// jobs of one demand or, UINT32_MAX, for those that ask for CPUs only.
 struct NoneBefore {
+  std::uint32_t demand = 0;
   std::size_t need = 0;
   std::int64_t limit = 0, at = 0;
 };
@@ -58,6 +60,7 @@ struct PassScratch {
   std::vector<std::uint64_t> running_bits;
   std::vector<std::uint64_t> free_rows;
   std::vector<std::size_t> free_counts;
+  std::vector<std::uint32_t> shape_of;    ///< by demand, plus 1; 0: not built
   std::vector<std::uint8_t> could_start;  ///< Reach
   Bitmap reach_nodes;
   std::vector<NoneBefore> none_before;

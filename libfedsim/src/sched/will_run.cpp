@@ -120,9 +120,8 @@ class UnitTest {
  private:
   /// With the first `gone` running jobs away.
   bool enough(std::size_t gone) {
-    if (free_.count((gone + free_.stride() - 1) / free_.stride()) < q_.demand.min_cpus)
-      return false;
-    const BitSpan row = free_.row(gone / free_.stride());
+    if (free_.count(q_.shape, free_.row_after(gone)) < q_.demand.min_cpus) return false;
+    const BitSpan row = free_.row(q_.shape, gone / free_.stride());
     std::size_t n = 0;
     for (std::size_t w = 0; w < row.size(); ++w) {
       cand_[w] = q_.open[w] & row[w];
@@ -149,24 +148,17 @@ class NodeTest {
   NodeTest(const PassView& v, const BackfillSettings& set, const FreeBy& free,
            const WillRunQuery& q)
       : v_(v), set_(set), free_(free), q_(q) {}
-  ~NodeTest() {
-    std::vector<std::uint32_t>& gone = v_.scratch.taken_away;
-    for (; !gone.empty(); gone.pop_back())
-      v_.own().pool.acquire(v_.state.slots[gone.back()].shares);
-  }
+  ~NodeTest() { put_back(); }
   NodeTest(const NodeTest&) = delete;
   NodeTest& operator=(const NodeTest&) = delete;
 
   std::int64_t run() {
-    if (!(set_.bounded && q_.at > v_.now_s) && fits()) return v_.now_s;
+    if (!(set_.bounded && q_.at > v_.now_s) && fits_after(0)) return v_.now_s;
     Groups groups(v_, set_, free_, q_);
-    if (set_.bounded) {
-      take(groups);
-      if ((groups.end() > 0 || q_.at > v_.now_s) && fits()) return after_ended(v_, q_);
-    }
+    if (set_.bounded && (groups.end() > 0 || q_.at > v_.now_s) && fits_after(groups.end()))
+      return after_ended(v_, q_);
     while (groups.next()) {
-      take(groups);
-      if (!fits()) continue;
+      if (!fits_after(groups.end())) continue;
       if (!set_.relevant) return groups.start();
       chosen_nodes(v_, q_.demand, v_.scratch.reserved);
       return relevant_end(v_, free_, v_.scratch.reserved, groups);
@@ -175,19 +167,33 @@ class NodeTest {
   }
 
  private:
-  void take(const Groups& group) {
-    for (std::size_t i = group.begin(); i < group.end(); ++i) {
-      if (!free_.touches(i, q_.open)) continue;
+  /// With the first `gone` running jobs away. Only those are really taken away that hold nodes
+  /// which the job can use then, and none unless these are enough.
+  bool fits_after(std::size_t gone) {
+    const BitSpan row = free_.row(q_.shape, free_.row_after(gone));
+    Bitmap& usable = v_.scratch.candidates;
+    usable.resize(row.size());
+    std::size_t n = 0;
+    for (std::size_t w = 0; w < row.size(); ++w) {
+      usable[w] = q_.open[w] & row[w];
+      n += static_cast<std::size_t>(std::popcount(usable[w]));
+    }
+    if (n < q_.demand.min_nodes) return false;
+    put_back();
+    for (std::size_t i = 0; i < gone; ++i) {
+      if (!free_.touches(i, usable)) continue;
       const std::uint32_t slot = v_.own().running[i].slot;
       v_.own().pool.release(v_.state.slots[slot].shares);
       v_.scratch.taken_away.push_back(slot);
     }
+    return select_nodes(v_.model, v_.own().pool, q_.demand, usable, v_.scratch.select,
+                        v_.scratch.shares);
   }
 
-  bool fits() {
-    const Demand& d = q_.demand;
-    if (usable_nodes(v_, d, q_.open, d.min_nodes) < d.min_nodes) return false;
-    return select_nodes(v_.model, v_.own().pool, d, q_.open, v_.scratch.select, v_.scratch.shares);
+  void put_back() {
+    std::vector<std::uint32_t>& gone = v_.scratch.taken_away;
+    for (; !gone.empty(); gone.pop_back())
+      v_.own().pool.acquire(v_.state.slots[gone.back()].shares);
   }
 
   const PassView& v_;
@@ -216,37 +222,30 @@ std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::
   return n;
 }
 
-FreeBy::FreeBy(const PassView& v) : s_(v.scratch), now_s_(v.now_s), words_(v.model.bitmap_words()) {
-  update(v);
+FreeBy::FreeBy(const PassView& v) : v_(v), s_(v.scratch), words_(v.model.bitmap_words()) {
+  update();
 }
 
-void FreeBy::update(const PassView& v) {
-  const std::vector<RunningEntry>& running = v.own().running;
+void FreeBy::update() {
+  const std::vector<RunningEntry>& running = v_.own().running;
   stride_ = std::max<std::size_t>((running.size() + kRows - 1) / kRows, 1);
-  const std::size_t rows = (running.size() + stride_ - 1) / stride_ + 1;
+  rows_ = row_after(running.size()) + 1;
   s_.free_ends.clear();
   s_.running_words.clear();
   s_.running_bits.clear();
-  s_.free_rows.resize(rows * words_);
-  s_.free_counts.resize(rows);
-  const NodePool& pool = v.own().pool;
-  std::uint64_t* row = s_.free_rows.data();
-  for (std::size_t w = 0; w < words_; ++w) row[w] = pool.usable()[w] & pool.with_free_cpus()[w];
-  s_.free_counts[0] = count_bits(this->row(0));
-  for (std::size_t i = 0; i < running.size(); ++i) {
-    if (i % stride_ == 0) {
-      std::copy_n(row, words_, row + words_);
-      row += words_;
-    }
-    s_.free_ends.push_back(running[i].end_s);
-    add_running(v.state.slots[running[i].slot].shares, row);
-    if (i + 1 == running.size() || (i + 1) % stride_ == 0)
-      s_.free_counts[i / stride_ + 1] = count_bits(this->row(i / stride_ + 1));
+  s_.free_rows.clear();
+  s_.free_counts.clear();
+  s_.shape_of.assign(v_.demands.size(), 0);
+  for (const RunningEntry& r : running) {
+    s_.free_ends.push_back(r.end_s);
+    add_running(v_.state.slots[r.slot].shares);
   }
+  add_shape();
+  any_cpu();
 }
 
-/// Stores the words of one running job, and adds its nodes to `row`.
-void FreeBy::add_running(const std::vector<NodeShare>& shares, std::uint64_t* row) {
+/// Stores the words of one running job.
+void FreeBy::add_running(const std::vector<NodeShare>& shares) {
   RunningWords& r = s_.running_words.emplace_back();
   r.offset = s_.running_bits.size();
   if (shares.empty()) return;
@@ -255,13 +254,74 @@ void FreeBy::add_running(const std::vector<NodeShare>& shares, std::uint64_t* ro
   s_.running_bits.resize(r.offset + r.n, 0);
   for (const NodeShare& share : shares)
     s_.running_bits[r.offset + share.node / 64 - r.first] |= std::uint64_t{1} << (share.node % 64);
-  for (std::uint32_t k = 0; k < r.n; ++k) row[r.first + k] |= s_.running_bits[r.offset + k];
 }
 
-std::int64_t FreeBy::earliest(std::size_t need) const {
-  for (std::size_t k = 0; k < s_.free_counts.size(); ++k) {
-    if (s_.free_counts[k] < need) continue;
-    return k == 0 ? now_s_ : std::max(s_.free_ends[(k - 1) * stride_], now_s_ + 1);
+void FreeBy::add_shape() {
+  s_.free_rows.resize(s_.free_rows.size() + rows_ * words_);
+  s_.free_counts.resize(s_.free_counts.size() + rows_);
+}
+
+/// Shape 0: nodes with a free CPU.
+void FreeBy::any_cpu() {
+  const NodePool& pool = v_.own().pool;
+  std::uint64_t* row = s_.free_rows.data();
+  for (std::size_t w = 0; w < words_; ++w) row[w] = pool.usable()[w] & pool.with_free_cpus()[w];
+  for (std::size_t k = 0; k < rows_; ++k) {
+    if (k > 0) {
+      std::copy_n(row, words_, row + words_);
+      row += words_;
+      for (std::size_t i = (k - 1) * stride_; i < std::min(k * stride_, s_.free_ends.size()); ++i) {
+        const RunningWords& r = s_.running_words[i];
+        for (std::uint32_t w = 0; w < r.n; ++w) row[r.first + w] |= s_.running_bits[r.offset + w];
+      }
+    }
+    s_.free_counts[k] = count_bits(this->row(0, k));
+  }
+}
+
+FreeBy::Shape FreeBy::shape_of(std::uint32_t demand) {
+  const Demand& d = v_.demands[demand];
+  if (d.simple_units) return 0;
+  std::uint32_t& known = s_.shape_of[demand];
+  if (known == 0) {
+    known = static_cast<std::uint32_t>(s_.free_counts.size() / rows_) + 1;
+    add_shape();
+    build(known - 1, d);
+  }
+  return known - 1;
+}
+
+/// Takes running jobs away one after the other, and puts them back.
+void FreeBy::build(Shape s, const Demand& d) {
+  ClusterState& own = v_.own();
+  const std::vector<RunningEntry>& running = own.running;
+  std::uint64_t* row = s_.free_rows.data() + s * rows_ * words_;
+  const auto test = [&](std::size_t n) {
+    if (test_bit(own.pool.usable(), n) && usable_cpus(v_.model, own.pool, d, n) > 0)
+      row[n / 64] |= std::uint64_t{1} << (n % 64);
+  };
+  std::fill_n(row, words_, 0);
+  for_each_bit(own.pool.with_free_cpus(), test);
+  for (std::size_t k = 0; k < rows_; ++k) {
+    if (k > 0) {
+      std::copy_n(row, words_, row + words_);
+      row += words_;
+      for (std::size_t i = (k - 1) * stride_; i < std::min(k * stride_, running.size()); ++i) {
+        const std::vector<NodeShare>& shares = v_.state.slots[running[i].slot].shares;
+        own.pool.release(shares);
+        for (const NodeShare& share : shares) test(share.node);
+      }
+    }
+    s_.free_counts[s * rows_ + k] = count_bits(this->row(s, k));
+  }
+  for (std::size_t i = running.size(); i > 0; --i)
+    own.pool.acquire(v_.state.slots[running[i - 1].slot].shares);
+}
+
+std::int64_t FreeBy::earliest(Shape s, std::size_t need) const {
+  for (std::size_t k = 0; k < rows_; ++k) {
+    if (count(s, k) < need) continue;
+    return k == 0 ? v_.now_s : std::max(s_.free_ends[(k - 1) * stride_], v_.now_s + 1);
   }
   return INT64_MAX;
 }

@@ -32,23 +32,31 @@ inline std::size_t least_nodes(const PassView& v, const Demand& d) {
 /// Number of nodes of `open` on which the job could run now; stops counting at `enough`.
 std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::size_t enough);
 
-/// Where running jobs are, and the nodes with a free CPU at later times were each to last until its
-/// limit and none to start. Rows are kept for at most kRows times; a time between two takes the
-/// later one, an upper bound. O(R * nodes + rows * N/64) to build.
+/// Where running jobs are, and which nodes could be used at later times were each to last until its
+/// limit and none to start.
+///
+/// Row k of a shape: nodes on which a demand of that shape could run once the first stride() * k
+/// running jobs are gone. At most kRows rows; a time between two takes the later one, an upper
+/// bound. Shape 0 asks for a CPU only; O(R * nodes + rows * N/64) to build, others O((R + N) *
+/// nodes).
 class FreeBy {
  public:
-  static constexpr std::size_t kRows = 64;
+  static constexpr std::size_t kRows = 256;
+  using Shape = std::size_t;
 
   explicit FreeBy(const PassView& view);
   /// After a job has started.
-  void update(const PassView& view);
+  void update();
+  /// The shape of a demand, built when it is first asked for.
+  Shape shape_of(std::uint32_t demand);
 
-  std::size_t rows() const { return s_.free_counts.size(); }
-  /// Row k: the first stride() * k running jobs are gone.
-  BitSpan row(std::size_t k) const { return {s_.free_rows.data() + k * words_, words_}; }
+  std::size_t rows() const { return rows_; }
+  BitSpan row(Shape s, std::size_t k) const {
+    return {s_.free_rows.data() + (s * rows_ + k) * words_, words_};
+  }
   std::size_t stride() const { return stride_; }
   /// Number of nodes in row k, whatever their partition.
-  std::size_t count(std::size_t k) const { return s_.free_counts[k]; }
+  std::size_t count(Shape s, std::size_t k) const { return s_.free_counts[s * rows_ + k]; }
   /// End of running job i by its limit, in order of these ends.
   std::int64_t end(std::size_t i) const { return s_.free_ends[i]; }
   /// Running job i uses a node of `open`.
@@ -65,26 +73,33 @@ class FreeBy {
     for (std::uint32_t k = 0; k < r.n; ++k)
       nodes[r.first + k] |= s_.running_bits[r.offset + k] & open[r.first + k];
   }
+  /// First row in which the first `gone` running jobs are away.
+  std::size_t row_after(std::size_t gone) const { return (gone + stride_ - 1) / stride_; }
   /// A row that holds every node free at `t`; `from`: one known not to be too late.
   std::size_t row_at(std::int64_t t, std::size_t from) const {
-    while (from + 1 < rows() && s_.free_ends[from * stride_] <= t) ++from;
+    while (from + 1 < rows_ && s_.free_ends[from * stride_] <= t) ++from;
     return from;
   }
   /// No set of `need` nodes is free before this; INT64_MAX: never.
-  std::int64_t earliest(std::size_t need) const;
+  std::int64_t earliest(Shape s, std::size_t need) const;
 
  private:
-  void add_running(const std::vector<NodeShare>& shares, std::uint64_t* row);
+  void add_running(const std::vector<NodeShare>& shares);
+  void add_shape();
+  void any_cpu();
+  void build(Shape s, const Demand& demand);
 
+  const PassView& v_;
   PassScratch& s_;
-  std::int64_t now_s_;
   std::size_t words_;
+  std::size_t rows_ = 0;
   std::size_t stride_ = 1;
 };
 
 /// One question to the will-run test.
 struct WillRunQuery {
   const Demand& demand;
+  FreeBy::Shape shape = 0;
   BitSpan open;            ///< nodes to choose from
   std::int64_t at = 0;     ///< when the job is tried; now or later
   std::int64_t later = 0;  ///< next time it would be tried; 0: never

@@ -45,13 +45,16 @@ class WillRun : public testing::TestWithParam<bool> {
                      std::int64_t at = 0, std::int64_t later = 0) {
     ResourceRequest r;
     r.ntasks = tasks;
-    const Demand d = resolve_demand(cluster(), cluster().partitions[0], r);
+    const std::vector<Demand> demands{resolve_demand(cluster(), cluster().partitions[0], r)};
+    const Demand& d = demands[0];
     Bitmap nodes(cluster().bitmap_words(), 0);
     for (const std::size_t n : open) set_bit(nodes, n);
     NoHost host;
-    const PassView view{*model_, cluster(), trace_, state_, ClusterId{0}, {}, scratch_, host, now_};
-    const FreeBy free(view);
-    const std::int64_t t = will_run(view, set, free, {d, nodes, at, later});
+    const PassView view{*model_, cluster(), trace_, state_, ClusterId{0},
+                        demands, scratch_,  host,   now_};
+    FreeBy free(view);
+    const FreeBy::Shape shape = free.shape_of(0);
+    const std::int64_t t = will_run(view, set, free, {d, shape, nodes, at, later});
     if (t != kNever) chosen_nodes(view, d, chosen_);
     return t;
   }
