@@ -12,8 +12,8 @@
 #include <list>
 #include <queue>
 #include <set>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {

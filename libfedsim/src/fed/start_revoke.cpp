@@ -83,11 +83,6 @@ std::uint32_t allocate(const Context& ctx, const QueueEntry& e,
   const std::uint32_t slot = take_slot(s);
   s.slots[slot].record = e.record;
   s.slots[slot].shares = shares;
-  const ClusterModel& cluster = ctx.cluster(row.cluster);
-  if (cluster.unit_nodes) {
-    s.slots[slot].nodes.assign(cluster.bitmap_words(), 0);
-    for (const NodeShare& n : shares) set_bit(s.slots[slot].nodes, n.node);
-  }
   return slot;
 }
 

@@ -30,6 +30,25 @@ std::int64_t planned_limit(const PassView& v, const QueueEntry& e) {
   return limit < 0 ? kYearSeconds : limit;
 }
 
+/// Number of nodes of `open` on which the job could run now; stops counting at `enough`.
+std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::size_t enough) {
+  const NodePool& pool = v.own().pool;
+  const Bitmap& with_cpus = pool.with_free_cpus();
+  std::size_t n = 0;
+  for (std::size_t w = 0; w < open.size() && n < enough; ++w) {
+    const std::uint64_t bits = open[w] & with_cpus[w];
+    if (d.simple_units) {
+      n += static_cast<std::size_t>(std::popcount(bits));
+      continue;
+    }
+    for (std::uint64_t b = bits; b != 0 && n < enough; b &= b - 1) {
+      n +=
+          usable_cpus(v.model, pool, d, w * 64 + static_cast<std::size_t>(std::countr_zero(b))) > 0;
+    }
+  }
+  return n;
+}
+
 /// How far down the queue a job could still start in this cycle. Beyond it reservations decide
 /// nothing, so a cycle ends there. Reservations and starts only ever take nodes away: a job that
 /// lacks them now is not looked at again.
@@ -216,7 +235,6 @@ class JobPlanner {
     // 24.11 also tries again after the slice beyond the window.
     if (c_.set.bounded && gain == plan.size()) later_first_ = last_ + 2;
     later_ = later_first_ < plan.size() ? plan.begin(later_first_) : 0;
-    if (gain == plan.size() && !c_.set.bounded) later_ = 0;
   }
 
   /// A job that needs no more nodes for no more time found none before `later_`, and the plan has

@@ -28,19 +28,17 @@ class Groups {
     while (q.later != 0 && size_ > end_ && free.end(size_ - 1) > q.later) --size_;
   }
 
-  /// Running jobs [begin, end) are those of the group, with others that use no open node. At first:
-  /// those that are gone when the job is tried, before any test (24.11).
-  std::size_t begin() const { return begin_; }
+  /// Running jobs [0, end) are gone after the group. At first: those that are gone when the job is
+  /// tried, before any test (24.11).
   std::size_t end() const { return end_; }
 
   /// Moves on to the next group; false: there is none.
   bool next() {
-    begin_ = end_;
-    const std::size_t first = touching(begin_);
+    const std::size_t first = touching(end_);
     if (first == size_) return false;
     if (base_ == 0) base_ = free_.end(first) / 30 * 30 + 30;
     const std::int64_t until = set_.exact ? free_.end(first) : base_ + window_;
-    std::size_t in_window = begin_;
+    std::size_t in_window = end_;
     while (in_window + 1 < size_ && free_.end(in_window + 1) <= until) ++in_window;
     last_ = set_.exact ? size_ : touching(in_window);
     if (last_ == size_) {
@@ -74,7 +72,7 @@ class Groups {
   const FreeBy& free_;
   BitSpan open_;
   std::size_t size_;
-  std::size_t begin_ = 0, end_ = 0, last_ = 0;
+  std::size_t end_ = 0, last_ = 0;
   std::int64_t window_ = 30;
   std::int64_t base_ = 0;
 };
@@ -94,32 +92,17 @@ std::int64_t relevant_end(const PassView& v, const FreeBy& free, BitSpan chosen,
   return groups.start();
 }
 
-/// will_run() on a pool of unit nodes: counts decide, so nothing is taken away and put back. The
-/// nodes to choose from are left in scratch.candidates.
+/// Whether a job fits on a pool of unit nodes: counts decide, so nothing is taken away and put
+/// back. The nodes to choose from are left in scratch.candidates.
 class UnitTest {
  public:
-  UnitTest(const PassView& v, const BackfillSettings& set, const FreeBy& free,
-           const WillRunQuery& q)
-      : v_(v), set_(set), free_(free), q_(q), cand_(v.scratch.candidates) {}
-
-  std::int64_t run() {
-    cand_.resize(q_.open.size());
-    if (!(set_.bounded && q_.at > v_.now_s) && enough(0)) return v_.now_s;
-    Groups groups(v_, set_, free_, q_);
-    if (set_.bounded && (groups.end() > 0 || q_.at > v_.now_s) && enough(groups.end()))
-      return after_ended(v_, q_);
-    while (groups.next()) {
-      if (!enough(groups.end())) continue;
-      if (!set_.relevant) return groups.start();
-      choose_units(q_.demand.min_cpus, cand_, v_.scratch.select, v_.scratch.reserved);
-      return relevant_end(v_, free_, v_.scratch.reserved, groups);
-    }
-    return kNever;
+  UnitTest(const PassView& v, const FreeBy& free, const WillRunQuery& q)
+      : free_(free), q_(q), cand_(v.scratch.candidates) {
+    cand_.resize(q.open.size());
   }
 
- private:
   /// With the first `gone` running jobs away.
-  bool enough(std::size_t gone) {
+  bool fits_after(std::size_t gone) {
     if (free_.count(q_.shape, free_.row_after(gone)) < q_.demand.min_cpus) return false;
     const BitSpan row = free_.row(q_.shape, gone / free_.stride());
     std::size_t n = 0;
@@ -135,38 +118,22 @@ class UnitTest {
     return n >= q_.demand.min_cpus;
   }
 
-  const PassView& v_;
-  const BackfillSettings& set_;
+ private:
   const FreeBy& free_;
   const WillRunQuery& q_;
   Bitmap& cand_;
 };
 
-/// will_run() on any cluster: running jobs are really taken away from the pool, and put back.
+/// Whether a job fits on any cluster: running jobs are really taken away from the pool, and put
+/// back.
 class NodeTest {
  public:
-  NodeTest(const PassView& v, const BackfillSettings& set, const FreeBy& free,
-           const WillRunQuery& q)
-      : v_(v), set_(set), free_(free), q_(q) {}
+  NodeTest(const PassView& v, const FreeBy& free, const WillRunQuery& q)
+      : v_(v), free_(free), q_(q) {}
   ~NodeTest() { put_back(); }
   NodeTest(const NodeTest&) = delete;
   NodeTest& operator=(const NodeTest&) = delete;
 
-  std::int64_t run() {
-    if (!(set_.bounded && q_.at > v_.now_s) && fits_after(0)) return v_.now_s;
-    Groups groups(v_, set_, free_, q_);
-    if (set_.bounded && (groups.end() > 0 || q_.at > v_.now_s) && fits_after(groups.end()))
-      return after_ended(v_, q_);
-    while (groups.next()) {
-      if (!fits_after(groups.end())) continue;
-      if (!set_.relevant) return groups.start();
-      chosen_nodes(v_, q_.demand, v_.scratch.reserved);
-      return relevant_end(v_, free_, v_.scratch.reserved, groups);
-    }
-    return kNever;
-  }
-
- private:
   /// With the first `gone` running jobs away. Only those are really taken away that hold nodes
   /// which the job can use then, and none unless these are enough.
   bool fits_after(std::size_t gone) {
@@ -190,6 +157,7 @@ class NodeTest {
                         v_.scratch.shares);
   }
 
+ private:
   void put_back() {
     std::vector<std::uint32_t>& gone = v_.scratch.taken_away;
     for (; !gone.empty(); gone.pop_back())
@@ -197,30 +165,29 @@ class NodeTest {
   }
 
   const PassView& v_;
-  const BackfillSettings& set_;
   const FreeBy& free_;
   const WillRunQuery& q_;
 };
 
-}  // namespace
-
-std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::size_t enough) {
-  const NodePool& pool = v.own().pool;
-  const Bitmap& with_cpus = pool.with_free_cpus();
-  std::size_t n = 0;
-  for (std::size_t w = 0; w < open.size() && n < enough; ++w) {
-    const std::uint64_t bits = open[w] & with_cpus[w];
-    if (d.simple_units) {
-      n += static_cast<std::size_t>(std::popcount(bits));
-      continue;
-    }
-    for (std::uint64_t b = bits; b != 0 && n < enough; b &= b - 1) {
-      n +=
-          usable_cpus(v.model, pool, d, w * 64 + static_cast<std::size_t>(std::countr_zero(b))) > 0;
-    }
+/// Expected start by `test`: now, once the jobs before `at` are gone, or after a group of others.
+template <class Test>
+std::int64_t first_fit(const PassView& v, const BackfillSettings& set, const FreeBy& free,
+                       const WillRunQuery& q, Test&& test) {
+  const bool later = q.at > v.now_s;
+  if (!(set.bounded && later) && test.fits_after(0)) return v.now_s;
+  Groups groups(v, set, free, q);
+  if (set.bounded && (groups.end() > 0 || later) && test.fits_after(groups.end()))
+    return after_ended(v, q);
+  while (groups.next()) {
+    if (!test.fits_after(groups.end())) continue;
+    if (!set.relevant) return groups.start();
+    chosen_nodes(v, q.demand, v.scratch.reserved);
+    return relevant_end(v, free, v.scratch.reserved, groups);
   }
-  return n;
+  return kNever;
 }
+
+}  // namespace
 
 FreeBy::FreeBy(const PassView& v) : v_(v), s_(v.scratch), words_(v.model.bitmap_words()) {
   update();
@@ -328,8 +295,9 @@ std::int64_t FreeBy::earliest(Shape s, std::size_t need) const {
 
 std::int64_t will_run(const PassView& v, const BackfillSettings& set, const FreeBy& free_by,
                       const WillRunQuery& q) {
-  if (v.model.unit_nodes && q.demand.simple_units) return UnitTest(v, set, free_by, q).run();
-  return NodeTest(v, set, free_by, q).run();
+  if (v.model.unit_nodes && q.demand.simple_units)
+    return first_fit(v, set, free_by, q, UnitTest(v, free_by, q));
+  return first_fit(v, set, free_by, q, NodeTest(v, free_by, q));
 }
 
 void chosen_nodes(const PassView& v, const Demand& d, Bitmap& nodes) {

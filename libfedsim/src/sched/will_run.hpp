@@ -29,9 +29,6 @@ inline std::size_t least_nodes(const PassView& v, const Demand& d) {
   return v.model.unit_nodes && d.simple_units ? d.min_cpus : d.min_nodes;
 }
 
-/// Number of nodes of `open` on which the job could run now; stops counting at `enough`.
-std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::size_t enough);
-
 /// Where running jobs are, and which nodes could be used at later times were each to last until its
 /// limit and none to start.
 ///
@@ -105,9 +102,10 @@ struct WillRunQuery {
   std::int64_t later = 0;  ///< next time it would be tried; 0: never
 };
 
+inline constexpr std::int64_t kNever = INT64_MAX;
+
 /// Expected start at `at` or later; kNever: not even with every job gone that may be taken away.
 /// Running jobs are taken away in groups of growing windows (semantics 5.5 point 3), then put back.
-inline constexpr std::int64_t kNever = INT64_MAX;
 std::int64_t will_run(const PassView& view, const BackfillSettings& settings, const FreeBy& free_by,
                       const WillRunQuery& query);
 

@@ -46,7 +46,6 @@ struct RecordLive {
 struct LiveAllocation {
   std::uint32_t record = kNoIndex;
   std::vector<NodeShare> shares;
-  Bitmap nodes;  ///< of `shares`; kept for pools of unit nodes only
 };
 
 /// Pending record in scheduling order.
@@ -73,7 +72,7 @@ struct ClusterState {
   std::vector<RunningEntry> running;  ///< by (end_s, record)
   std::uint32_t next_local_id = 1;
   std::uint32_t next_priority = 0;
-  // Loops, see engine/loops.cpp. Times in whole seconds are slurmctld's time(NULL).
+  // Loops, see sched/triggers.cpp. Times in whole seconds are slurmctld's time(NULL).
   std::int64_t tick_phase_ns = 0;  ///< instant of tick 0 of the background loop
   std::int64_t tick_period_ns = 0;
   std::int64_t last_main_s = INT64_MIN / 2;
