@@ -37,8 +37,9 @@ class Job:
     Besides those of sbatch: `at`, the cluster where it is submitted (default: the first); `submit`,
     when, from the start ('10m', timedelta, seconds; default 0); `run`, how long the script takes
     (default: exactly `time`); `cancel`, when its user withdraws it; `user`; `outcome` ('completed',
-    'failed', 'cancelled', 'node_fail', 'out_of_memory'); `sbatch`, further words as a list. `time`
-    is the limit ('2h', '30m', '1-00:00:00', timedelta). A Job without `time` and `run` runs 0 s.
+    'failed', 'cancelled', 'node_fail', 'out_of_memory', 'timeout'); `sbatch`, further words as a
+    list. `time` is the limit ('2h', '30m', '1-00:00:00', timedelta). A Job without `time` and `run`
+    runs 0 s.
 
     Raises TypeError naming an unknown option; values are checked when a Scenario or Trace is made.
 

@@ -24,6 +24,8 @@ std::string_view outcome_word(Outcome outcome) {
       return "node_fail";
     case Outcome::out_of_memory:
       return "out_of_memory";
+    case Outcome::timeout:
+      return "timeout";
   }
   return "completed";
 }
@@ -31,10 +33,10 @@ std::string_view outcome_word(Outcome outcome) {
 Outcome to_outcome(const py::handle& value, const std::string& field) {
   const std::string word = py::str(value);
   for (const Outcome o : {Outcome::completed, Outcome::failed, Outcome::cancelled,
-                          Outcome::node_fail, Outcome::out_of_memory}) {
+                          Outcome::node_fail, Outcome::out_of_memory, Outcome::timeout}) {
     if (word == outcome_word(o)) return o;
   }
-  bad_value(field, value, "one of completed, failed, cancelled, node_fail, out_of_memory");
+  bad_value(field, value, "one of completed, failed, cancelled, node_fail, out_of_memory, timeout");
 }
 
 /// GPUs of a request for people: per job if so asked, else per node or task times how many.

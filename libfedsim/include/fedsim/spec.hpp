@@ -127,6 +127,7 @@ struct FederationSpec {
   bool federated = false;
   std::vector<ClusterSpec> clusters;
   LatencySpec latency;
+  std::vector<Diagnostic> warnings;  ///< of the files it was read from; go into the manifest
 
   /// A copy with one more cluster.
   FederationSpec with_cluster(ClusterSpec cluster) const;

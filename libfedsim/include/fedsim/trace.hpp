@@ -40,7 +40,14 @@ class StringTable {
 };
 
 /// How the application ends when nobody interferes.
-enum class Outcome : std::uint8_t { completed, failed, cancelled, node_fail, out_of_memory };
+enum class Outcome : std::uint8_t {
+  completed,
+  failed,
+  cancelled,
+  node_fail,
+  out_of_memory,
+  timeout  ///< a trace's job that ran into its limit, after its recorded length
+};
 
 /// One job as it was submitted. Texts are ids of Trace::strings, the request an index of
 /// Trace::requests.

@@ -246,6 +246,7 @@ FederationSpec read_slurm_conf(
     spec.clusters.push_back(std::move(result.cluster));
   }
   if (!ok) throw InputError(std::move(all));
+  spec.warnings = std::move(all);
   return spec;
 }
 

@@ -32,6 +32,8 @@ RecordState state_of(Outcome o) {
       return RecordState::node_fail;
     case Outcome::out_of_memory:
       return RecordState::out_of_memory;
+    case Outcome::timeout:
+      return RecordState::timeout;
   }
   return RecordState::completed;
 }

@@ -219,7 +219,7 @@ std::size_t FederationModel::gpus_n() const {
 }
 
 std::shared_ptr<const FederationModel> compile(const FederationSpec& spec) {
-  std::vector<Diagnostic> found;
+  std::vector<Diagnostic> found = spec.warnings;
   auto model = std::make_shared<FederationModel>();
   model->name = spec.name;
   model->federated = spec.federated;

@@ -46,6 +46,7 @@ struct Record {
   Tres req, alloc;
   bool has_req = false;                   ///< the dump says what was requested (ReqTRES)
   std::vector<std::string> nodes;
+  bool never_placed = false;              ///< NodeList says "None assigned"
   int exit_code = 0;
   bool ran = false;                       ///< occupied resources at some time
 

@@ -276,7 +276,8 @@ class RecordParser {
 
   void fill_nodes(Record& record) {
     const std::string_view text = trim(get(kNodeList));
-    if (no_value(text) || istarts_with(text, "None assigned")) return;
+    record.never_placed = istarts_with(text, "None assigned");
+    if (no_value(text) || record.never_placed) return;
     std::string problem;
     auto nodes = try_expand_hostlist(text, problem);
     if (nodes) {
@@ -325,7 +326,8 @@ void settle_record(Record& r, bool has_start, bool has_place, const std::string&
     warnings.push_back({Severity::warning, "C058", file, r.line, std::move(message), ""});
   };
   const double elapsed = r.elapsed_s.value_or(0);
-  const bool placed = !r.nodes.empty() || r.alloc.given;
+  // Slurm 14 and 15 fill AllocTRES of jobs that never got nodes.
+  const bool placed = !r.never_placed && (!r.nodes.empty() || r.alloc.given);
   if (r.state == "PENDING" || r.state == "REVOKED") {
     r.ran = r.start.has_value() && elapsed > 0;
   } else if (has_start && !r.start) {

@@ -71,6 +71,7 @@ Outcome outcome_of(const Record& r) {
   if (r.state == "CANCELLED") return Outcome::cancelled;
   if (r.state == "NODE_FAIL") return Outcome::node_fail;
   if (r.state == "OUT_OF_MEMORY") return Outcome::out_of_memory;
+  if (r.state == "TIMEOUT") return Outcome::timeout;
   return Outcome::completed;
 }
 
@@ -101,6 +102,7 @@ class TraceBuilder {
     warn(elsewhere_, "revoked copies of federated jobs that ran outside this dump: left out");
     warn(never_ran_, "jobs that never ran and have no time of cancellation: left out");
     warn(no_submit_, "jobs without a readable Submit time: left out");
+    warn(preempted_, "jobs ended when preempted: replayed with their length until then");
     warn(requeued_, "jobs ran more than once: only the last run is replayed", Severity::note);
     trace_.report.rejected = refused_.count;
     trace_.finish();
@@ -117,6 +119,7 @@ class TraceBuilder {
     if (!r.ran && !r.finished()) return pending_.add(r.line);
     if (!r.ran && !r.end) return never_ran_.add(r.line);
     if (r.ran && !r.finished()) running_.add(r.line);
+    if (r.ran && r.state == "PREEMPTED") preempted_.add(r.line);
     if (job.run_seconds.size() > 1) requeued_.add(r.line);
     JobSpec spec = spec_of(r);
     if (!r.is_bracket) {
@@ -168,7 +171,7 @@ class TraceBuilder {
   std::string file_;
   Trace trace_;
   StringId origin_{0};
-  Tally refused_, pending_, running_, elsewhere_, never_ran_, no_submit_, requeued_;
+  Tally refused_, pending_, running_, elsewhere_, never_ran_, no_submit_, preempted_, requeued_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fedsim/model.hpp"
 #include "unit/conf/folder.hpp"
 
 namespace fedsim::conf {
@@ -265,6 +266,7 @@ TEST(SlurmConf, SeveralFoldersMakeAFederation) {
   EXPECT_EQ(two.clusters[1].name, "beta");
   EXPECT_FALSE(read_slurm_conf({{"", a.path()}}).federated);
   EXPECT_EQ(read_slurm_conf({{"", a.path()}}).clusters[0].name, "c1");
+  EXPECT_TRUE(two.warnings.empty());
   try {
     read_slurm_conf({{"x", bad.path()}, {"y", bad.path()}});
     FAIL() << "read";
@@ -272,6 +274,17 @@ TEST(SlurmConf, SeveralFoldersMakeAFederation) {
     EXPECT_EQ(e.diagnostics().size(), 2U);  // both folders, each with its path
     EXPECT_NE(e.diagnostics()[0].file.find(bad.path().string()), std::string::npos);
   }
+}
+
+TEST(SlurmConf, WarningsOfAReadableFolderAreKept) {
+  const Folder drained({{"slurm.conf",
+                         "ClusterName=c1\nGresTypes=gpu\nNodeName=n1 Gres=gpu:2\n"
+                         "PartitionName=p Nodes=n1 Default=YES\n"},
+                        {"gres.conf", "NodeName=n1 Name=gpu File=/dev/nvidia0\n"}});
+  const FederationSpec spec = read_slurm_conf({{"", drained.path()}});
+  ASSERT_FALSE(spec.warnings.empty());
+  EXPECT_NE(spec.warnings[0].file.find(drained.path().string()), std::string::npos);
+  EXPECT_EQ(compile(spec)->warnings, spec.warnings);
 }
 
 }  // namespace

@@ -146,6 +146,31 @@ TEST(Replay, CancelledInQueueIsWithdrawn) {
   EXPECT_EQ(trace.jobs[0].run, Duration{0});
 }
 
+TEST(Replay, NoNodesMeansItNeverRanWhateverAllocTresSays) {
+  const Trace trace = trace_of(
+      "JobID|Submit|Start|End|State|ElapsedRaw|AllocTRES|NodeList\n"
+      "1|2025-01-01T00:00:00|2025-01-01T00:05:00|2025-01-01T00:05:00|CANCELLED by 7|0|"
+      "cpu=4,node=1|None assigned\n");
+  ASSERT_EQ(trace.jobs.size(), 1U);
+  EXPECT_EQ(trace.jobs[0].cancel, trace.jobs[0].submit + kSecond * 300);
+}
+
+TEST(Replay, HowJobsEnded) {
+  const auto replay = [](const std::string& state) {
+    return trace_of(
+        "JobID|Submit|Start|End|State|ElapsedRaw|NodeList\n"
+        "1|2025-01-01T00:00:00|2025-01-01T00:00:00|2025-01-01T00:05:00|" +
+        state + "|300|n1\n");
+  };
+  EXPECT_EQ(replay("TIMEOUT").jobs[0].outcome, Outcome::timeout);
+  EXPECT_EQ(replay("NODE_FAIL").jobs[0].outcome, Outcome::node_fail);
+  const Trace preempted = replay("PREEMPTED");
+  EXPECT_EQ(preempted.jobs[0].outcome, Outcome::completed);
+  ASSERT_EQ(preempted.report.warnings.size(), 1U);
+  EXPECT_NE(preempted.report.warnings[0].message.find("1 jobs ended when preempted"),
+            std::string::npos);
+}
+
 TEST(Replay, WhatIsLeftOutIsCounted) {
   const Trace trace = trace_of(std::string(kHead) +
       "1|c1|PENDING|1772352000|Unknown|Unknown|Unknown|0|60|cpu=1||None assigned\n"
