@@ -57,8 +57,8 @@ void fields(A& ar, LatencySpec& s) {
 }
 template <class A>
 void fields(A& ar, FederationSpec& s) {
-  auto& [a, b, c, d] = s;
-  ar(a, b, c, d);
+  auto& [a, b, c, d, e] = s;
+  ar(a, b, c, d, e);
 }
 template <class A>
 void fields(A& ar, GresRequest& s) {
@@ -77,8 +77,8 @@ void fields(A& ar, JobSpec& s) {
 }
 template <class A>
 void fields(A& ar, Operation& s) {
-  auto& [a, b, c, d, e] = s;
-  ar(a, b, c, d, e);
+  auto& [a, b, c, d, e, f, g] = s;
+  ar(a, b, c, d, e, f, g);
 }
 template <class A>
 void fields(A& ar, DrivenPass& s) {

@@ -39,9 +39,11 @@ void bind_parts(py::module_& m) {
                       "How long messages between controllers take (lengths of time; defaults\n"
                       "measured on recordings of real federations).")
       .field("sibling_message", &LatencySpec::sibling_message,
-             "A queued message between controllers; default 80 ms.")
+             "A queued message between controllers, median of 22.05 (drawn with the recorded\n"
+             "spread, 16 times shorter from 24.11 on); default 88 ms.")
       .field("lock_round_trip", &LatencySpec::lock_round_trip,
-             "Start-lock call to the origin; default 50 ms.")
+             "Start-lock call to the origin, likewise (45 times shorter from 24.11 on); default "
+             "45 ms.")
       .field("launch", &LatencySpec::launch,
              "Start to end of a job minus what its script takes; default 0.8 s.")
       .field("epilog", &LatencySpec::epilog, "End of a job to its nodes being free; default 1 ms.")
@@ -134,6 +136,7 @@ void bind_federation(py::module_& m) {
       .field("federated", &F::federated, "Whether jobs get siblings on the other clusters.")
       .field("clusters", &F::clusters, "The clusters.")
       .field("latency", &F::latency, "Message times between controllers.")
+      .field("warnings", &F::warnings, "Findings of the files that it was read from.")
       .finish()
       .def_static("of", &federation_of,
                   "of(**clusters)\n\nA federation of equal-node clusters in short form: "

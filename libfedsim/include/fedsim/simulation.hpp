@@ -83,7 +83,16 @@ enum class StoryKind : std::uint8_t {
   release,
   main_pass,
   backfill_pass,
-  plan
+  plan,
+  update,
+  controller_down,
+  controller_up,
+  link_down,
+  link_up,
+  fed_state,
+  message_retry,        ///< not accepted: tried again later
+  message_lost,         ///< dropped, as slurmctld does without a connection
+  double_start_averted  ///< clusters that cannot see each other would both have started the job
 };
 std::string_view to_string(StoryKind kind);
 

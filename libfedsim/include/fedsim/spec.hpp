@@ -113,9 +113,12 @@ struct ClusterSpec {
 
 /// How long messages between controllers take, and other constants that recordings measured.
 struct LatencySpec {
-  Duration sibling_message{
-      80'000'000};  ///< queued message between controllers (recorded 0.04 to 0.2 s)
-  Duration lock_round_trip{50'000'000};  ///< start-lock call to the origin (recorded 0.04 to 0.2 s)
+  /// Queued message between controllers: median of 22.05. Times are drawn around it with the
+  /// recorded spread (41 to 280 ms); those of 24.11 and later are 16 times shorter.
+  Duration sibling_message{88'000'000};
+  /// Start-lock call to the origin, one way: median of 22.05 (40 to 135 ms); 45 times shorter from
+  /// 24.11 on.
+  Duration lock_round_trip{45'000'000};
   Duration launch{800'000'000};  ///< start to end minus the script's sleep (recorded median 0.8 s)
   Duration epilog{10'000'000};   ///< end of job to node free again (recorded 1 to over 100 ms)
   friend bool operator==(const LatencySpec&, const LatencySpec&) = default;

@@ -13,6 +13,7 @@
 
 #include "fedsim/error.hpp"
 #include "fedsim/ids.hpp"
+#include "fedsim/operation.hpp"
 #include "fedsim/request.hpp"
 #include "fedsim/spec.hpp"
 #include "fedsim/time.hpp"
@@ -77,17 +78,6 @@ struct JobSpec {
   bool run_is_elapsed = false;  ///< `run` includes launch and clean-up, as accounting saw it
   bool held = false;            ///< -H
   bool requeue = true;          ///< may be requeued (--requeue, JobRequeue=1)
-};
-
-enum class OperationKind : std::uint8_t { scancel, requeue, requeuehold, hold, release };
-
-/// A timed command of a user or administrator.
-struct Operation {
-  SimTime at{};
-  OperationKind kind = OperationKind::scancel;
-  StringId cluster{0};  ///< where the command was typed
-  StringId target{0};   ///< label of the job
-  StringId sibling{0};  ///< cluster of scancel -M NAME or --sibling=NAME
 };
 
 /// One pass of a controller at a recorded instant (contract section 5, "driven").

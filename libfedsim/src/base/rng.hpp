@@ -25,6 +25,8 @@ enum class Stream : std::uint32_t {
   latency = 10,
   launch = 11,
   sampling = 12,
+  lock = 13,
+  pass_offset = 14,
 };
 
 /// The n-th 64 random bits of `entity` in `stream`.

@@ -5,6 +5,7 @@
 
 #include "base/mix.hpp"
 #include "engine/pass_host.hpp"
+#include "fed/transport.hpp"
 
 namespace fedsim {
 namespace {
@@ -61,6 +62,7 @@ Engine::Engine(Scenario scenario) : scenario_(std::move(scenario)) {
   for (std::size_t c = 0; c < model.clusters.size(); ++c) {
     start_loops({model.clusters[c], scenario_.options, state_, ClusterId{c}});
   }
+  connect_all(model, state_);
   push_driven(model, scenario_, state_);
 }
 
@@ -129,8 +131,7 @@ void Engine::dispatch(const Event& e) {
   switch (e.kind) {
     case EventKind::job_end: {
       if (state_.records[e.subject].generation != e.generation) return;  // stale: ended otherwise
-      end_record(ctx, e.subject, static_cast<RecordState>(e.aux));
-      on_job_end(ctx, e.subject);
+      if (!on_job_end(ctx, e)) return;
       return count(e, e.aux);
     }
     case EventKind::epilog_end:
@@ -139,23 +140,20 @@ void Engine::dispatch(const Event& e) {
     case EventKind::operation:
       apply_operation(ctx, ctx.trace.operations[e.subject]);
       break;
-    case EventKind::sibling_submit:
-      receive_copy(ctx, cluster, JobId{e.subject});
-      break;
-    case EventKind::sibling_started:
-      on_started_elsewhere(ctx, JobId{e.subject}, ClusterId{e.aux});
-      break;
-    case EventKind::sibling_revoke:
-      revoke_record(ctx, cluster, JobId{e.subject});
-      break;
     case EventKind::requeue:
-      on_requeue(ctx, JobId{e.subject});
+      finish_requeue(ctx, JobId{e.subject}, cluster);
+      break;
+    case EventKind::drain_watch:
+      on_drain_watch(ctx, cluster);
+      break;
+    case EventKind::controller_up:
+      on_controller_up(ctx, cluster);
       break;
     case EventKind::submit:
       submit_job(ctx, JobId{e.subject});
       break;
     case EventKind::cancel:
-      cancel_job(ctx, JobId{e.subject}, cluster);
+      withdraw_job(ctx, e, cluster);
       break;
     case EventKind::main_pass:
     case EventKind::full_pass:
@@ -168,8 +166,36 @@ void Engine::dispatch(const Event& e) {
         return;
       }
       return run_ideal(cluster);
+    default:
+      if (!arrives(ctx, e)) return;
+      deliver(ctx, e);
   }
   count(e, state_.job_rows.empty() ? 0 : state_.records.size());
+}
+
+void Engine::deliver(const Context& ctx, const Event& e) {
+  const ClusterId to{int{e.cluster}};
+  const JobId job{e.subject};
+  switch (e.kind) {
+    case EventKind::sibling_submit:
+      return receive_copy(ctx, to, job);
+    case EventKind::submit_refused:
+      return on_submit_refused(ctx, job, sender_of(e));
+    case EventKind::sibling_started:
+      return on_started_elsewhere(ctx, job, sender_of(e));
+    case EventKind::sibling_complete:
+      return on_complete_elsewhere(ctx, job, to);
+    case EventKind::sibling_cancel:
+      return on_sibling_cancel(ctx, job, to, payload_of(e));
+    case EventKind::sibling_update:
+      return on_sibling_update(ctx, job, to);
+    case EventKind::update_done:
+      return on_update_done(ctx, job, sender_of(e));
+    case EventKind::sync:
+      return on_sync(ctx, {sender_of(e), to}, payload_of(e) != 0);
+    default:
+      FEDSIM_CHECK(false, "not a message");
+  }
 }
 
 PassView Engine::view(const Context& ctx, PassHost& host, ClusterId cluster) {
@@ -196,12 +222,36 @@ std::int64_t next_eligible(const SimState& state, const ClusterState& c, std::in
 
 }  // namespace
 
+/// A pass that begins with a call for a lock at another cluster is carried out when the call
+/// arrives there: whoever asks meanwhile comes first.
+bool Engine::waits_for_lock_call(const Context& ctx, const Event& e) {
+  constexpr std::uint32_t kCalled = 1;
+  if (!ctx.model.federated || !ctx.slurm() || e.aux == kCalled) return false;
+  const ClusterId me{int{e.cluster}};
+  const std::int64_t now_s = floor_seconds(state_.now);
+  for (const QueueEntry& entry : state_.clusters[e.cluster].queue) {
+    if (!state_.records[entry.record].queued) continue;
+    const RecordRow& row = state_.record_rows[entry.record];
+    if (floor_seconds(row.eligible) > now_s) continue;
+    const ClusterId origin = ctx.origin(row.job);
+    if (origin == me || !is_federated(state_, entry.record) || !connected(ctx, {me, origin}))
+      return false;
+    Event later = e;
+    later.aux = kCalled;
+    later.at += lock_call(ctx, me, row.job).count();
+    state_.queue.push(later, Phase::schedule, e.cluster);
+    return true;
+  }
+  return false;
+}
+
 void Engine::run_main(const Event& e) {
   const ClusterId cluster{int{e.cluster}};
   ClusterState& own = state_.clusters[e.cluster];
   const bool driven = !scenario_.options.driven.empty();
   if (!driven && e.generation != own.pass_generation) return;
   const Context ctx = context();
+  if (!own.fed.up || waits_for_lock_call(ctx, e)) return;
   const std::int64_t now_s = floor_seconds(state_.now);
   const bool full = e.kind == EventKind::full_pass;
   own.pass_at = kNoTime;
@@ -212,8 +262,10 @@ void Engine::run_main(const Event& e) {
   // With nothing new since the last whole look a pass decides what that one decided: skip it.
   const bool look = own.changed_for_main || eligible_now || driven;
   std::uint64_t started = 0;
-  if (look && own.queued_n > 0) {
-    FederatedHost host(ctx, cluster);
+  if (!may_schedule(ctx, cluster)) {
+    own.changed_for_main = true;  // what is new stays so
+  } else if (look && own.queued_n > 0) {
+    FederatedHost host(ctx);
     tell(ctx, StoryKind::main_pass, cluster, JobId{});
     begin_iteration(own);
     const PassOutcome out = main_pass(view(ctx, host, cluster), full);
@@ -232,6 +284,7 @@ void Engine::run_backfill(const Event& e) {
   ClusterState& own = state_.clusters[e.cluster];
   if (scenario_.options.driven.empty() && e.generation != own.bf_generation) return;
   const Context ctx = context();
+  if (!own.fed.up || waits_for_lock_call(ctx, e)) return;
   own.bf_at = kNoTime;
   const std::int64_t now_s = floor_seconds(state_.now);
   // The same jobs, running set and order plan the same cycle again, until a running job passes its
@@ -242,8 +295,8 @@ void Engine::run_backfill(const Event& e) {
   std::uint64_t started = 0;
   if (own.queued_n == 0) {
     own.backfill_tested = false;
-  } else if (!steady) {
-    FederatedHost host(ctx, cluster);
+  } else if (!steady && may_schedule(ctx, cluster)) {
+    FederatedHost host(ctx);
     tell(ctx, StoryKind::backfill_pass, cluster, JobId{});
     own.changed_for_backfill = false;
     begin_iteration(own);
@@ -269,9 +322,9 @@ void Engine::run_backfill(const Event& e) {
 
 void Engine::run_ideal(ClusterId cluster) {
   ClusterState& own = state_.clusters[cluster.index()];
-  if (own.queued_n == 0) return;
   const Context ctx = context();
-  FederatedHost host(ctx, cluster);
+  if (own.queued_n == 0 || !may_schedule(ctx, cluster)) return;
+  FederatedHost host(ctx);
   begin_iteration(own);
   ideal_pass(view(ctx, host, cluster), scenario_.options.policy, state_.now);
   end_iteration(state_, cluster);

@@ -32,7 +32,9 @@ class Engine {
   Next next() const;
 
   void dispatch(const Event& event);
+  void deliver(const Context& ctx, const Event& message);
   void count(const Event& event, std::uint64_t outcome);
+  bool waits_for_lock_call(const Context& ctx, const Event& pass);
   void run_main(const Event& event);
   void run_backfill(const Event& event);
   void run_ideal(ClusterId cluster);

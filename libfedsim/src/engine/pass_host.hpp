@@ -8,14 +8,10 @@ namespace fedsim {
 
 class FederatedHost final : public PassHost {
  public:
-  FederatedHost(const Context& ctx, ClusterId cluster) : ctx_(ctx), cluster_(cluster) {}
+  explicit FederatedHost(const Context& ctx) : ctx_(ctx) {}
 
-  bool lock(std::uint32_t record) override {
-    return ask_lock(ctx_, cluster_, ctx_.state.record_rows[record].job);
-  }
-  void unlock(std::uint32_t record) override {
-    give_lock_back(ctx_, cluster_, ctx_.state.record_rows[record].job);
-  }
+  bool lock(std::uint32_t record) override { return ask_lock(ctx_, record); }
+  void unlock(std::uint32_t record) override { give_lock_back(ctx_, record); }
   void start(const QueueEntry& entry, const std::vector<NodeShare>& shares,
              bool backfilled) override {
     ++started_;
@@ -28,7 +24,6 @@ class FederatedHost final : public PassHost {
 
  private:
   const Context& ctx_;
-  ClusterId cluster_;
   std::uint64_t started_ = 0;
 };
 

@@ -117,6 +117,24 @@ std::string_view to_string(StoryKind kind) {
       return "BACKFILL_PASS";
     case StoryKind::plan:
       return "PLAN";
+    case StoryKind::update:
+      return "UPDATE";
+    case StoryKind::controller_down:
+      return "CONTROLLER_DOWN";
+    case StoryKind::controller_up:
+      return "CONTROLLER_UP";
+    case StoryKind::link_down:
+      return "LINK_DOWN";
+    case StoryKind::link_up:
+      return "LINK_UP";
+    case StoryKind::fed_state:
+      return "FED_STATE";
+    case StoryKind::message_retry:
+      return "MESSAGE_RETRY";
+    case StoryKind::message_lost:
+      return "MESSAGE_LOST";
+    case StoryKind::double_start_averted:
+      return "DOUBLE_START_AVERTED";
   }
   return "";
 }

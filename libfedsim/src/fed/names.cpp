@@ -51,6 +51,10 @@ NameTable::Constraint resolve_constraint(const FederationModel& model, std::stri
   return out;
 }
 
+bool names_a_job(OperationKind kind) {
+  return kind <= OperationKind::update_cluster_features;
+}
+
 class Resolver {
  public:
   Resolver(const FederationModel& model, const Trace& trace) : model_(model), trace_(trace) {
@@ -67,6 +71,8 @@ class Resolver {
     for (const Operation& op : trace_.operations) {
       cluster(op.cluster, "an operation");
       cluster(op.sibling, "an operation");
+      if (op.kind == OperationKind::update_clusters) list(op.value);
+      if (op.kind == OperationKind::update_cluster_features) constraint(op.value);
     }
     if (!trace_.operations.empty()) labels();
     if (!wrong_.empty()) throw InputError(std::move(wrong_));
@@ -86,7 +92,7 @@ class Resolver {
     if (id.index() == 0 || out_.cluster_lists.contains(id.index())) return;
     const std::string_view text = trace_.strings.view(id);
     ClusterSet set;
-    if (text == "all") {
+    if (text == "all" || text.empty()) {
       set = ClusterSet::first(model_.clusters.size());
     } else {
       for_each_piece(text, [&](const std::string& name) {
@@ -94,7 +100,7 @@ class Resolver {
         if (c.valid()) {
           set.add(c);
         } else {
-          wrong_.push_back(unknown_cluster(model_, name, "--clusters"));
+          out_.unknown_lists.insert(id.index());  // sbatch refuses the job
         }
       });
     }
@@ -133,6 +139,7 @@ class Resolver {
         out_.labels.emplace(trace_.jobs[j].label.index(), JobId{j});
     }
     for (const Operation& op : trace_.operations) {
+      if (op.target.index() == 0 && !names_a_job(op.kind)) continue;
       if (out_.labels.contains(op.target.index())) continue;
       wrong_.push_back({Severity::error, "C102", "", 0,
                         "an operation names the unknown job '" +

@@ -1,188 +1,291 @@
-// Commands of users and administrators on jobs of a federation: semantics 1.9, 9.2; recordings 06,
-// 07, 20.
+// Commands of users on jobs of a federation: semantics 1.9; recordings 05b, 07, 20. A command typed
+// on a sibling is carried out by the origin, except that a sibling cancels its own pending copy
+// (up to 23.11).
 #include <algorithm>
 
-#include "fed/context.hpp"
+#include "fed/transport.hpp"
 
 namespace fedsim {
 namespace {
 
-/// From the end of a requeued execution to the origin's new record (recorded 0.1 to 2 s).
-constexpr Duration kRequeueKill{300'000'000};
+/// Held and released records keep their place at the siblings that have them.
+void forward_update(const Context& ctx, std::uint32_t r) {
+  const RecordRow& row = ctx.state.record_rows[r];
+  if (!is_federated(ctx.state, r)) return;
+  (ctx.state.records[r].active - ClusterSet::only(row.cluster)).for_each([&](ClusterId c) {
+    send(ctx, EventKind::sibling_update, {row.cluster, c}, row.job);
+    expect_update(ctx, row.job, c);
+  });
+}
 
-void requeue(const Context& ctx, JobId job, bool hold) {
+void set_held(const Context& ctx, std::uint32_t r) {
+  RecordRow& row = ctx.state.record_rows[r];
+  forget(ctx.state, row.cluster, r);
+  ctx.state.records[r].priority = 0;
+  row.reason = static_cast<std::uint8_t>(Reason::job_held_admin);
+  note_update(ctx.controller(row.cluster));
+}
+
+void hold(const Context& ctx, std::uint32_t r) {
   SimState& s = ctx.state;
-  JobLive& live = s.jobs[job.index()];
-  if (live.requeueing || !ctx.spec(job).requeue) return;
-  if (live.running_record == kNoIndex && !live.finished) return;  // pending jobs are not requeued
-  if (s.job_rows[job.index()].state == RecordState::rejected) return;
-  live.requeueing = true;
-  live.requeue_held = hold;
-  const ClusterId origin = s.job_rows[job.index()].origin;
-  Duration delay = ctx.slurm() ? kRequeueKill : Duration{1};
-  if (live.running_record != kNoIndex) {
-    const std::uint32_t r = live.running_record;
-    if (s.record_rows[r].cluster != origin && ctx.slurm())
-      delay += ctx.model.latency.sibling_message;
-    end_record(ctx, r, RecordState::requeued);
+  const RecordRow& row = s.record_rows[r];
+  RecordLive& live = s.records[r];
+  const bool waits = row.state == RecordState::pending;
+  if (!waits && !(live.tracking && live.lock == kNobody)) return;
+  tell(ctx, StoryKind::hold, row.cluster, row.job);
+  if (!waits) {  // the copies elsewhere are held where they are (recording 05b)
+    live.priority = 0;
+    return forward_update(ctx, r);
   }
-  s.queue.push({(s.now + delay).time_since_epoch().count(), 0, job.index(), 0, 0,
-                EventKind::requeue, static_cast<std::uint8_t>(origin.index())},
-               Phase::message, static_cast<std::uint8_t>(origin.index()));
+  set_held(ctx, r);
+  revoke_siblings(ctx, r);
+  live.active = live.active & ClusterSet::only(row.cluster);
 }
 
-/// Priority of a job at its origin as submission gave it, by its local id; equal under multifactor.
-std::uint32_t kept_priority(const Context& ctx, JobId job) {
-  const JobRow& row = ctx.state.job_rows[job.index()];
-  const bool equal = ctx.cluster(row.origin).scheduler.priority == PriorityType::multifactor;
-  return equal ? 1 : kTopPriority - decode_job_id(row.job_id).local;
-}
-
-/// Siblings' pending copies go; the origin's record stays (hold, cancel at the origin).
-void revoke_siblings(const Context& ctx, JobId job) {
-  JobLive& live = ctx.state.jobs[job.index()];
-  const ClusterId origin = ctx.state.job_rows[job.index()].origin;
-  const ClusterSet siblings = live.active - ClusterSet::only(origin);
-  live.active = live.active & ClusterSet::only(origin);
-  siblings.for_each([&](ClusterId c) { send(ctx, EventKind::sibling_revoke, c, job); });
-}
-
-void hold(const Context& ctx, JobId job) {
+void release(const Context& ctx, std::uint32_t r) {
   SimState& s = ctx.state;
-  JobLive& live = s.jobs[job.index()];
-  const std::uint32_t r = live.origin_record;
-  if (r == kNoIndex || s.record_rows[r].state != RecordState::pending) return;
-  forget(s, s.record_rows[r].cluster, r);
-  s.records[r].priority = 0;
-  s.record_rows[r].reason = static_cast<std::uint8_t>(Reason::job_held_user);
-  revoke_siblings(ctx, job);
-  tell(ctx, StoryKind::hold, s.record_rows[r].cluster, job);
+  const RecordRow& row = s.record_rows[r];
+  RecordLive& live = s.records[r];
+  if (live.priority != 0 || is_over(s, r) || row.state == RecordState::running) return;
+  live.priority = kept_priority(ctx, row.job);  // as if it had never been held
+  tell(ctx, StoryKind::release, row.cluster, row.job);
+  Reason none = Reason::none;
+  live.viable = viable_siblings(ctx, row.job, none);
+  send_copies(ctx, row.job);
 }
 
-void release(const Context& ctx, JobId job) {
+/// The origin's part of an update of Clusters or ClusterFeatures: siblings that are no longer
+/// viable are revoked, new ones get copies.
+void change_siblings(const Context& ctx, std::uint32_t r) {
   SimState& s = ctx.state;
-  JobLive& live = s.jobs[job.index()];
-  const std::uint32_t r = live.origin_record;
-  if (r == kNoIndex || s.record_rows[r].state != RecordState::pending || s.records[r].priority != 0)
-    return;
-  s.records[r].priority = kept_priority(ctx, job);  // as if it had never been held
-  tell(ctx, StoryKind::release, s.record_rows[r].cluster, job);
-  send_copies(ctx, job);
+  RecordLive& live = s.records[r];
+  const RecordRow row = s.record_rows[r];
+  const ClusterSet own = ClusterSet::only(row.cluster);
+  Reason none = Reason::none;
+  const ClusterSet now = viable_siblings(ctx, row.job, none);
+  const ClusterSet gone = live.active - now;
+  const ClusterSet added = now - live.active;
+  live.viable = now;
+  live.active = live.active - gone;
+  (gone - own).for_each([&](ClusterId c) {
+    send_if_connected(ctx, EventKind::sibling_complete, {row.cluster, c}, row.job);
+  });
+  if (gone.has(row.cluster)) revoke_record(ctx, r, false);
+  if (live.priority == 0) return;
+  if (added.has(row.cluster)) {
+    live.active.add(row.cluster);
+    live.tracking = false;
+    s.record_rows[r].state = RecordState::pending;
+    s.record_rows[r].end = kNoTime;
+    queue_record(ctx, r);
+  }
+  submit_siblings(ctx, row.job, added - own);
 }
 
-void cancel_record(const Context& ctx, std::uint32_t r) {
+void update(const Context& ctx, std::uint32_t r, const Operation& op) {
   SimState& s = ctx.state;
-  RecordRow& row = s.record_rows[r];
-  if (row.state == RecordState::running) {
-    end_record(ctx, r, RecordState::cancelled);
+  const RecordRow& row = s.record_rows[r];
+  JobLive& live = s.jobs[row.job.index()];
+  // "Job is no longer pending execution": locked or running (ESLURM_JOB_NOT_PENDING).
+  const bool pending = row.state == RecordState::pending || s.records[r].tracking;
+  if (!pending || s.records[r].lock != kNobody || !is_federated(s, r)) return;
+  if (op.kind == OperationKind::update_clusters) {
+    if (ctx.names.unknown_lists.contains(op.value.index())) return;
+    live.clusters = op.value;
   } else {
-    dequeue(s, row.cluster, r);
-    row.state = RecordState::cancelled;
-    row.end = stamp(ctx, s.now);
-    note_update(ctx.controller(row.cluster));
+    if (op.value.index() != 0 && !ctx.names.constraints.at(op.value.index()).valid) return;
+    live.cluster_constraint = op.value;
   }
+  tell(ctx, StoryKind::update, row.cluster, row.job);
+  change_siblings(ctx, r);
+  forward_update(ctx, r);
 }
 
-void finish_cancelled(const Context& ctx, JobId job) {
+/// scancel --sibling=NAME: that copy alone goes.
+void remove_sibling(const Context& ctx, std::uint32_t r, ClusterId sibling) {
   SimState& s = ctx.state;
-  JobLive& live = s.jobs[job.index()];
-  if (live.finished) return;
-  live.finished = true;
-  s.job_rows[job.index()].state = RecordState::cancelled;
-  ++s.jobs_done;
+  const RecordRow& row = s.record_rows[r];
+  RecordLive& live = s.records[r];
+  if (live.lock != kNobody || !live.active.has(sibling)) return;
+  live.active.remove(sibling);
+  if (sibling == row.cluster) {
+    revoke_record(ctx, r, false);
+  } else {
+    send_if_connected(ctx, EventKind::sibling_complete, {row.cluster, sibling}, row.job);
+  }
+  tell(ctx, StoryKind::cancel, sibling, row.job);
 }
 
-/// A pending copy cancelled where it is: 22.05 tells the origin, whose record goes REVOKED; copies
-/// at third clusters stay and may run (recording 07b).
-void cancel_copy(const Context& ctx, JobId job, ClusterId at, std::uint32_t r) {
-  JobLive& live = ctx.state.jobs[job.index()];
-  const ClusterId origin = ctx.state.job_rows[job.index()].origin;
-  cancel_record(ctx, r);
-  live.active.remove(at);
-  if (at != origin) {
-    live.active.remove(origin);
-    revoke_record(ctx, origin, job);
+/// The origin and its siblings cancel a job that none of them runs, or that one of them runs.
+void cancel_at_origin(const Context& ctx, std::uint32_t r) {
+  SimState& s = ctx.state;
+  const RecordRow& row = s.record_rows[r];
+  if (!is_federated(s, r) || !s.records[r].tracking) {
+    revoke_siblings(ctx, r);
+    return cancel_pending(ctx, r);
   }
-  if (live.active.empty()) finish_cancelled(ctx, job);
+  // The origin's record follows when they report.
+  (s.records[r].active - ClusterSet::only(row.cluster)).for_each([&](ClusterId c) {
+    send(ctx, EventKind::sibling_cancel, {row.cluster, c}, row.job, kCancel);
+  });
+}
+
+/// A sibling cancels its pending copy: the origin is told; without it every viable sibling that can
+/// be reached.
+void cancel_copy(const Context& ctx, std::uint32_t r) {
+  const RecordRow row = ctx.state.record_rows[r];
+  const ClusterId origin = ctx.origin(row.job);
+  const ClusterSet others =
+      ctx.state.records[r].viable - ClusterSet::only(row.cluster) - ClusterSet::only(origin);
+  cancel_pending(ctx, r);
+  if (connected(ctx, {row.cluster, origin})) return report_end(ctx, r);
+  others.for_each([&](ClusterId c) {
+    if (connected(ctx, {row.cluster, c}))
+      send(ctx, EventKind::sibling_cancel, {row.cluster, c}, row.job, kCancelAlone);
+  });
+}
+
+void kill_running(const Context& ctx, std::uint32_t r) {
+  JobRow& job = ctx.state.job_rows[ctx.state.record_rows[r].job.index()];
+  job.state = RecordState::cancelled;
+  end_record(ctx, r, RecordState::cancelled);
+  report_end(ctx, r);
+}
+
+/// Cluster whose controller carries out a scancel typed at `at`: the origin when it is routed
+/// (24.11; with -M 26.05) or when `at` does not know the job.
+ClusterId canceller(const Context& ctx, JobId job, ClusterId at, bool remote) {
+  const ClusterId origin = ctx.origin(job);
+  if (at == origin || !connected(ctx, {at, origin})) return at;
+  const SlurmRelease release = ctx.cluster(at).release;
+  const bool routed = release >= (remote ? SlurmRelease{26, 5} : SlurmRelease{24, 11});
+  return routed || known_record(ctx, job, at) == kNoIndex ? origin : at;
 }
 
 }  // namespace
 
-void cancel_job(const Context& ctx, JobId job, ClusterId at) {
+void cancel_pending(const Context& ctx, std::uint32_t r) {
   SimState& s = ctx.state;
-  JobLive& live = s.jobs[job.index()];
-  if (live.finished) return;
-  tell(ctx, StoryKind::cancel, at, job);
-  if (live.running_record != kNoIndex) {
-    cancel_record(ctx, live.running_record);
-    finish_cancelled(ctx, job);
-    return;
-  }
-  const ClusterId origin = s.job_rows[job.index()].origin;
-  const bool routed = ctx.cluster(at).release >= SlurmRelease{24, 11};
-  const std::uint32_t copy = record_on(s, job, at);
-  if (at != origin && !routed && copy != kNoIndex &&
-      s.record_rows[copy].state == RecordState::pending) {
-    cancel_copy(ctx, job, at, copy);
-    return;
-  }
-  revoke_siblings(ctx, job);
-  const std::uint32_t r = live.origin_record;
-  if (r != kNoIndex && s.record_rows[r].state == RecordState::pending) cancel_record(ctx, r);
-  finish_cancelled(ctx, job);
+  RecordRow& row = s.record_rows[r];
+  dequeue(s, row.cluster, r);
+  row.state = RecordState::cancelled;
+  row.end = stamp(ctx, s.now);
+  s.records[r].tracking = false;
+  note_update(ctx.controller(row.cluster));
 }
 
-void on_requeue(const Context& ctx, JobId job) {
+void cancel_job(const Context& ctx, JobId job, ClusterId at, bool remote) {
   SimState& s = ctx.state;
-  JobLive& live = s.jobs[job.index()];
-  const ClusterId origin = s.job_rows[job.index()].origin;
-  live.requeueing = false;
-  if (live.finished) --s.jobs_done;
-  live.finished = false;
-  live.lock = JobLive::kFree;
-  JobRow& row = s.job_rows[job.index()];
-  row.state = RecordState::pending;
-  ++row.restarts;
-  const std::int64_t delay = ctx.slurm() ? ctx.cluster(origin).requeue_delay_s : 0;
-  live.eligible = from_unix_seconds(floor_seconds(s.now) + delay);
-  const std::uint32_t r = make_record(ctx, origin, job, live.eligible);
-  live.origin_record = r;
-  tell(ctx, StoryKind::requeue, origin, job);
-  if (live.requeue_held) {
-    s.record_rows[r].reason = static_cast<std::uint8_t>(Reason::job_requeued_in_held_state);
-    live.active = ClusterSet::only(origin);
-    return;
+  const ClusterId by = canceller(ctx, job, at, remote);
+  const std::uint32_t r = known_record(ctx, job, by);
+  if (r == kNoIndex || is_over(s, r)) return;
+  tell(ctx, StoryKind::cancel, by, job);
+  if (s.record_rows[r].state == RecordState::running) {
+    kill_running(ctx, r);
+  } else if (by == ctx.origin(job) || !is_federated(s, r)) {
+    cancel_at_origin(ctx, r);
+  } else {
+    cancel_copy(ctx, r);
   }
-  // priority/basic keeps a requeued job's number; with equal priorities it goes by its new
-  // submission time.
-  s.records[r].priority = kept_priority(ctx, job);
-  send_copies(ctx, job);
+  settle(ctx, job);
 }
+
+void withdraw_job(const Context& ctx, const Event& event, ClusterId at) {
+  if (ctx.state.clusters[at.index()].fed.up)
+    return cancel_job(ctx, JobId{event.subject}, at, false);
+  ctx.state.parked.push_back(event);
+}
+
+void on_sibling_cancel(const Context& ctx, JobId job, ClusterId cluster, std::uint32_t how) {
+  SimState& s = ctx.state;
+  const std::uint32_t r = known_record(ctx, job, cluster);
+  if (r == kNoIndex || is_over(s, r)) return;
+  if (s.record_rows[r].state == RecordState::running) {
+    if (how == kCancelForRequeue) return cancel_for_requeue(ctx, r);
+    kill_running(ctx, r);
+  } else if (how == kCancelAlone) {
+    cancel_pending(ctx, r);
+  } else if (s.record_rows[r].state == RecordState::pending) {
+    cancel_pending(ctx, r);
+    report_end(ctx, r);
+  }
+  settle(ctx, job);
+}
+
+void on_sibling_update(const Context& ctx, JobId job, ClusterId cluster) {
+  SimState& s = ctx.state;
+  const std::uint32_t r = known_record(ctx, job, cluster);
+  const std::uint32_t from = s.jobs[job.index()].origin_record;
+  send(ctx, EventKind::update_done, {cluster, ctx.origin(job)}, job);
+  if (r == kNoIndex || s.record_rows[r].state != RecordState::pending || from == kNoIndex) return;
+  s.records[r].viable = s.records[from].viable;
+  if (s.records[from].priority == 0 && s.records[r].priority != 0) set_held(ctx, r);
+}
+
+namespace {
+
+/// Commands that name a job; `at` takes them.
+void apply_to_job(const Context& ctx, const Operation& op, ClusterId at) {
+  SimState& s = ctx.state;
+  const JobId job = ctx.names.labels.at(op.target.index());
+  if (s.jobs[job.index()].newest_record == kNoIndex) return;  // "Invalid job id specified"
+  if (!s.clusters[at.index()].fed.up) return;  // "Unable to contact slurm controller"
+  const ClusterId origin = ctx.origin(job);
+  if (op.kind == OperationKind::scancel && op.sibling.index() == 0)
+    return cancel_job(ctx, job, at, op.remote);
+  if (op.kind == OperationKind::requeue || op.kind == OperationKind::requeuehold)
+    return requeue_job(ctx, job, at, op.kind == OperationKind::requeuehold);
+  // Everything else is the origin's to do.
+  const bool reached = at == origin || !ctx.model.federated || connected(ctx, {at, origin});
+  const std::uint32_t r = known_record(ctx, job, origin);
+  if (!reached || r == kNoIndex) return;
+  switch (op.kind) {
+    case OperationKind::scancel:
+      remove_sibling(ctx, r, ctx.names.clusters.at(op.sibling.index()));
+      return settle(ctx, job);
+    case OperationKind::hold:
+      return hold(ctx, r);
+    case OperationKind::release:
+      return release(ctx, r);
+    default:
+      return update(ctx, r, op);
+  }
+}
+
+FedState fed_state_of(std::string_view word) {
+  if (word == "INACTIVE") return FedState::inactive;
+  if (word == "DRAIN") return FedState::drain;
+  return word == "DRAIN+REMOVE" ? FedState::drain_remove : FedState::active;
+}
+
+}  // namespace
 
 void apply_operation(const Context& ctx, const Operation& op) {
-  const JobId job = ctx.names.labels.at(op.target.index());
-  const JobLive& live = ctx.state.jobs[job.index()];
-  if (live.newest_record == kNoIndex) return;  // not submitted yet: Slurm says "Invalid job id"
   const auto at_or_first = [&](StringId id) {
     return id.index() == 0 ? ClusterId{0} : ctx.names.clusters.at(id.index());
   };
-  const ClusterId at = at_or_first(op.sibling.index() != 0 ? op.sibling : op.cluster);
+  const ClusterId at = at_or_first(op.cluster);
   switch (op.kind) {
-    case OperationKind::scancel:
-      cancel_job(ctx, job, at);
-      break;
-    case OperationKind::requeue:
-      requeue(ctx, job, false);
-      break;
-    case OperationKind::requeuehold:
-      requeue(ctx, job, true);
-      break;
-    case OperationKind::hold:
-      hold(ctx, job);
-      break;
-    case OperationKind::release:
-      release(ctx, job);
-      break;
+    case OperationKind::fed_state:
+      return set_fed_state(ctx, at, fed_state_of(ctx.trace.strings.view(op.value)));
+    case OperationKind::fed_join:
+      return join_federation(ctx, at);
+    case OperationKind::fed_leave:
+      return leave_federation(ctx, at);
+    case OperationKind::controller_down:
+      return stop_controller(ctx, at);
+    case OperationKind::controller_up:
+      return start_controller(ctx, at);
+    case OperationKind::link_down:
+      return cut_link(ctx, {at, at_or_first(op.sibling)});
+    case OperationKind::link_up:
+      return mend_link(ctx, {at, at_or_first(op.sibling)});
+    case OperationKind::database_down:
+    case OperationKind::database_up:
+      ctx.state.database_up = op.kind == OperationKind::database_up;
+      return;
+    default:
+      return apply_to_job(ctx, op, at);
   }
 }
 

@@ -2,7 +2,7 @@
 // 8, 8.3, 9.1.
 #include <algorithm>
 
-#include "fed/context.hpp"
+#include "fed/transport.hpp"
 #include "sched/admission.hpp"
 
 namespace fedsim {
@@ -38,13 +38,17 @@ RecordState state_of(Outcome o) {
   return RecordState::completed;
 }
 
+/// When the script ends if nobody interferes.
+SimTime natural_end(const Context& ctx, const JobSpec& spec, SimTime start) {
+  const bool launches = ctx.slurm() && !spec.run_is_elapsed;
+  return start + spec.run + (launches ? ctx.model.latency.launch : Duration{0});
+}
+
 Ending ending_of(const Context& ctx, const QueueEntry& e) {
   const RecordRow& row = ctx.state.record_rows[e.record];
   const JobSpec& spec = ctx.spec(row.job);
   const SimTime now = ctx.state.now;
-  const bool launches = ctx.slurm() && !spec.run_is_elapsed;
-  Ending out{now + spec.run + (launches ? ctx.model.latency.launch : Duration{0}),
-             state_of(spec.outcome)};
+  Ending out{natural_end(ctx, spec, now), state_of(spec.outcome)};
   // Withdrawn in the queue by its user: had it started earlier it would have run until then.
   if (spec.cancel != kNoTime) out = {std::max(spec.cancel, now), RecordState::cancelled};
   const std::int64_t limit = limit_of(ctx, e);
@@ -92,15 +96,47 @@ std::int64_t running_end_s(const Context& ctx, std::uint32_t record, std::int64_
   return floor_seconds(ctx.state.record_rows[record].start) + (limit < 0 ? kYearSeconds : limit);
 }
 
-/// Start notice to the origin, or revocation of the siblings when this is the origin.
-void announce_start(const Context& ctx, ClusterId by, JobId job) {
-  if (!ctx.model.federated) return;
-  const ClusterId origin = ctx.state.job_rows[job.index()].origin;
-  if (by == origin) {
-    on_started_elsewhere(ctx, job, by);
+/// Start notice to the origin, or revocation of the siblings when this is the origin or the origin
+/// is out of reach.
+void announce_start(const Context& ctx, std::uint32_t record) {
+  if (!is_federated(ctx.state, record)) return;
+  const RecordRow& row = ctx.state.record_rows[record];
+  RecordLive& live = ctx.state.records[record];
+  const ClusterId me = row.cluster;
+  const ClusterId origin = ctx.origin(row.job);
+  if (me == origin) {
+    on_started_elsewhere(ctx, row.job, me);
+  } else if (connected(ctx, {me, origin})) {
+    send(ctx, EventKind::sibling_started, {me, origin}, row.job);
   } else {
-    send(ctx, EventKind::sibling_started, origin, job, by.index());
+    (live.viable - ClusterSet::only(origin) - ClusterSet::only(me)).for_each([&](ClusterId c) {
+      send_if_connected(ctx, EventKind::sibling_complete, {me, c}, row.job);
+    });
   }
+  live.active = ClusterSet::only(me);
+}
+
+/// When the end of a record that waited for its controller is known to it.
+Event late_end(const Context& ctx, Event end) {
+  const RecordRow& row = ctx.state.record_rows[end.subject];
+  const JobSpec& spec = ctx.spec(row.job);
+  const SimTime now = ctx.state.now;
+  if (static_cast<RecordState>(end.aux) == RecordState::timeout) {
+    // Nobody enforced the limit meanwhile: the script may have ended by itself.
+    const SimTime natural = natural_end(ctx, spec, row.start);
+    const SimTime check = next_limit_check(ctx.controller(row.cluster), now + kSecond);
+    const bool killed = spec.outcome == Outcome::timeout || natural > check;
+    end.at = (killed ? check : natural).time_since_epoch().count();
+    if (killed) return end;
+    end.aux = static_cast<std::uint32_t>(state_of(spec.outcome));
+    if (natural > now) return end;
+  }
+  // The node tells slurmctld for ten seconds, rests fifteen, and tries again (recordings 09).
+  const std::int64_t round = 25'000'000'000;
+  const std::int64_t since = (now - SimTime{Duration{end.at}}).count();
+  const bool trying = since % round < 10'000'000'000;
+  end.at += trying ? since + 1 : (since / round + 1) * round;
+  return end;
 }
 
 }  // namespace
@@ -113,6 +149,10 @@ void start_record(const Context& ctx, const QueueEntry& e, const std::vector<Nod
   JobLive& job = s.jobs[row.job.index()];
   FEDSIM_CHECK(job.running_record == kNoIndex, "a job would run twice");
   FEDSIM_CHECK(row.state == RecordState::pending, "only a pending record can start");
+  if (job.finished) {  // a copy that outlived its job's cancellation (recording 07b)
+    job.finished = false;
+    --s.jobs_done;
+  }
   ClusterState& own = s.clusters[row.cluster.index()];
   dequeue(s, row.cluster, e.record);
   row.start = stamp(ctx, s.now);
@@ -135,43 +175,99 @@ void start_record(const Context& ctx, const QueueEntry& e, const std::vector<Nod
   own.last_update_s = floor_seconds(s.now);
   own.changed_for_backfill = true;
   tell(ctx, StoryKind::start, row.cluster, row.job);
-  announce_start(ctx, row.cluster, row.job);
+  announce_start(ctx, e.record);
 }
 
 void on_started_elsewhere(const Context& ctx, JobId job, ClusterId by) {
   SimState& s = ctx.state;
-  JobLive& live = s.jobs[job.index()];
-  const ClusterId origin = s.job_rows[job.index()].origin;
-  live.lock = static_cast<std::uint8_t>(by.index());
-  const ClusterSet others = live.active - ClusterSet::only(by);
+  const ClusterId origin = ctx.origin(job);
+  const std::uint32_t r = known_record(ctx, job, origin);
+  if (r == kNoIndex || !is_federated(s, r)) return;
+  if (by != origin && s.record_rows[r].state == RecordState::running) {
+    // Both started it: the origin's copy stays.
+    send_if_connected(ctx, EventKind::sibling_complete, {origin, by}, job);
+    return;
+  }
+  RecordLive& live = s.records[r];
+  live.lock = tie_of(by);
+  const ClusterSet others = live.active - ClusterSet::only(by) - ClusterSet::only(origin);
   live.active = ClusterSet::only(by);
   others.for_each([&](ClusterId c) {
-    if (c == origin) {
-      revoke_record(ctx, c, job);
-    } else {
-      send(ctx, EventKind::sibling_revoke, c, job);
-    }
+    send_if_connected(ctx, EventKind::sibling_complete, {origin, c}, job);
+  });
+  if (by != origin) revoke_record(ctx, r, false);
+}
+
+void revoke_siblings(const Context& ctx, std::uint32_t record) {
+  const RecordRow& row = ctx.state.record_rows[record];
+  if (!is_federated(ctx.state, record)) return;
+  const ClusterSet own = ClusterSet::only(row.cluster);
+  (ctx.state.records[record].active - own).for_each([&](ClusterId c) {
+    send_if_connected(ctx, EventKind::sibling_complete, {row.cluster, c}, row.job);
   });
 }
 
-void revoke_record(const Context& ctx, ClusterId cluster, JobId job) {
+void on_complete_elsewhere(const Context& ctx, JobId job, ClusterId cluster) {
   SimState& s = ctx.state;
-  const std::uint32_t r = record_on(s, job, cluster);
-  if (r == kNoIndex || s.record_rows[r].state != RecordState::pending) return;
+  const std::uint32_t r = known_record(ctx, job, cluster);
+  if (r == kNoIndex || !is_federated(s, r)) return;
+  if (s.record_rows[r].state == RecordState::running) {
+    // It started between the decision and this message: the copy is killed.
+    end_record(ctx, r, RecordState::cancelled);
+    report_end(ctx, r);
+  } else if (cluster == ctx.origin(job) && s.jobs[job.index()].requeueing) {
+    on_requeue(ctx, job);
+    return;
+  } else if (!is_over(s, r)) {
+    revoke_record(ctx, r, true);
+  }
+  settle(ctx, job);
+}
+
+void revoke_record(const Context& ctx, std::uint32_t r, bool complete) {
+  SimState& s = ctx.state;
   RecordRow& row = s.record_rows[r];
-  dequeue(s, cluster, r);
-  const std::uint32_t runner = s.jobs[job.index()].running_record;
+  RecordLive& live = s.records[r];
+  const bool at_origin = ctx.origin(row.job) == row.cluster;
+  live.tracking = at_origin && !complete;
+  if (!at_origin) live.linked = false;
+  if (row.state != RecordState::pending) return;  // REVOKED already
+  dequeue(s, row.cluster, r);
+  const std::uint32_t runner = s.jobs[row.job.index()].running_record;
   const SimTime when = runner != kNoIndex ? s.record_rows[runner].start : stamp(ctx, s.now);
   row.state = RecordState::revoked;
   row.end = std::max(when, row.submit);
   // What accounting shows as Start of a revoked copy differs by release (recordings, RELEASES).
-  const SlurmRelease release = ctx.cluster(cluster).release;
-  const bool at_origin = s.job_rows[job.index()].origin == cluster;
+  const SlurmRelease release = ctx.cluster(row.cluster).release;
   const bool early = row.end - row.submit <= 2 * kSecond;
   const bool shown = release < SlurmRelease{24, 11} ? early : release < SlurmRelease{26, 5};
   if (!at_origin && shown) row.start = row.end;
-  tell(ctx, StoryKind::revoke, cluster, job);
-  note_update(ctx.controller(cluster));
+  tell(ctx, StoryKind::revoke, row.cluster, row.job);
+  note_update(ctx.controller(row.cluster));
+}
+
+void report_end(const Context& ctx, std::uint32_t record) {
+  if (!is_federated(ctx.state, record)) return;
+  const RecordRow& row = ctx.state.record_rows[record];
+  const ClusterId origin = ctx.origin(row.job);
+  if (row.cluster == origin) {
+    revoke_siblings(ctx, record);
+  } else {
+    send_if_connected(ctx, EventKind::sibling_complete, {row.cluster, origin}, row.job);
+  }
+}
+
+void settle(const Context& ctx, JobId job) {
+  SimState& s = ctx.state;
+  JobLive& live = s.jobs[job.index()];
+  if (live.finished || live.running_record != kNoIndex || live.requeueing) return;
+  for (std::uint32_t r = live.newest_record; r != kNoIndex; r = s.records[r].previous) {
+    if (s.record_rows[r].state == RecordState::pending && s.records[r].linked) return;
+  }
+  live.finished = true;
+  ++s.jobs_done;
+  JobRow& row = s.job_rows[job.index()];
+  if (row.state == RecordState::pending) row.state = RecordState::cancelled;
 }
 
 void end_record(const Context& ctx, std::uint32_t record, RecordState state) {
@@ -205,18 +301,46 @@ void end_record(const Context& ctx, std::uint32_t record, RecordState state) {
   live.slot = kNoIndex;
 }
 
-void on_job_end(const Context& ctx, std::uint32_t record) {
+bool on_job_end(const Context& ctx, const Event& event) {
   SimState& s = ctx.state;
+  const std::uint32_t record = event.subject;
   const RecordRow& row = s.record_rows[record];
-  JobLive& job = s.jobs[row.job.index()];
+  const auto state = static_cast<RecordState>(event.aux);
+  if (!s.clusters[row.cluster.index()].fed.up) {
+    s.parked.push_back(event);
+    return false;
+  }
+  end_record(ctx, record, state);
   JobRow& jr = s.job_rows[row.job.index()];
-  jr.state = row.state;
-  job.finished = true;
-  ++s.jobs_done;
-  const StoryKind kind = row.state == RecordState::timeout     ? StoryKind::timeout
-                         : row.state == RecordState::cancelled ? StoryKind::cancel
-                                                               : StoryKind::complete;
+  JobLive& job = s.jobs[row.job.index()];
+  jr.state = state;
+  if (!job.requeueing) {
+    job.finished = true;
+    ++s.jobs_done;
+  }
+  const StoryKind kind = state == RecordState::timeout     ? StoryKind::timeout
+                         : state == RecordState::cancelled ? StoryKind::cancel
+                                                           : StoryKind::complete;
   tell(ctx, kind, row.cluster, row.job);
+  report_end(ctx, record);
+  return true;
+}
+
+void resume_parked(const Context& ctx, ClusterId cluster) {
+  std::vector<Event> due;
+  std::erase_if(ctx.state.parked, [&](const Event& e) {
+    const bool mine = !is_message(e.kind) && e.cluster == tie_of(cluster);
+    if (mine) due.push_back(e);
+    return mine;
+  });
+  for (Event e : due) {
+    if (e.kind == EventKind::job_end) {
+      ctx.state.queue.push(late_end(ctx, e), Phase::end, e.cluster);
+    } else {
+      e.at = ctx.state.now.time_since_epoch().count() + 1;
+      ctx.state.queue.push(e, Phase::control, e.cluster);
+    }
+  }
 }
 
 void on_epilog_end(const Context& ctx, std::uint32_t slot) {

@@ -1,7 +1,7 @@
 // Submission at the origin and copies at the siblings, fed_mgr.c: semantics 1.3 and 1.4.
 #include <algorithm>
 
-#include "fed/context.hpp"
+#include "fed/transport.hpp"
 #include "sched/admission.hpp"
 #include "sched/select.hpp"
 
@@ -26,20 +26,6 @@ ClusterId origin_of(const Context& ctx, const JobSpec& spec) {
     if (!first.valid()) first = c;
   });
   return first;
-}
-
-/// Clusters that may get a copy; `refusal` when there are none.
-ClusterSet viable_of(const Context& ctx, const JobSpec& spec, ClusterId origin, Reason& refusal) {
-  if (!ctx.model.federated) return ClusterSet::only(origin);
-  ClusterSet set = ClusterSet::first(ctx.model.clusters.size());
-  if (spec.clusters.index() != 0) set = set & ctx.names.cluster_lists.at(spec.clusters.index());
-  if (spec.cluster_constraint.index() != 0) {
-    const auto& constraint = ctx.names.constraints.at(spec.cluster_constraint.index());
-    if (!constraint.valid) refusal = Reason::invalid_cluster_feature;
-    set = set & constraint.clusters;
-  }
-  if (set.empty() && refusal == Reason::none) refusal = Reason::no_valid_clusters;
-  return set;
 }
 
 /// Best verdict over the partitions of the list: any that takes the job is enough.
@@ -108,12 +94,56 @@ void tell(const Context& ctx, StoryKind kind, ClusterId where, JobId job, Cluste
   if (ctx.observer != nullptr) ctx.observer->on_event(event);
 }
 
-void send(const Context& ctx, EventKind kind, ClusterId to, JobId job, std::uint32_t aux) {
-  const Duration latency = ctx.slurm() ? ctx.model.latency.sibling_message : Duration{1};
-  const std::int64_t at =
-      (ctx.state.now + std::max(latency, Duration{1})).time_since_epoch().count();
-  ctx.state.queue.push({at, 0, job.index(), aux, 0, kind, static_cast<std::uint8_t>(to.index())},
-                       Phase::message, static_cast<std::uint8_t>(to.index()));
+std::uint32_t known_record(const Context& ctx, JobId job, ClusterId cluster) {
+  const SimState& s = ctx.state;
+  const std::uint32_t r = record_on(s, job, cluster);
+  if (r == kNoIndex || !s.records[r].linked) return kNoIndex;
+  const RecordRow& row = s.record_rows[r];
+  const std::int64_t age = ctx.cluster(cluster).min_job_age_s;
+  if (!is_over(s, r) || age == 0 || row.end + kSecond * age > s.now) return r;
+  // Kept until an origin that is out of reach has seen it (semantics 1.7).
+  const ClusterId origin = ctx.origin(job);
+  const bool kept = is_federated(s, r) && cluster != origin && !connected(ctx, {cluster, origin});
+  return kept ? r : kNoIndex;
+}
+
+bool is_over(const SimState& state, std::uint32_t record) {
+  switch (state.record_rows[record].state) {
+    case RecordState::pending:
+    case RecordState::running:
+      return false;
+    case RecordState::revoked:
+      return !state.records[record].tracking;
+    default:
+      return true;
+  }
+}
+
+bool is_federated(const SimState& state, std::uint32_t record) {
+  return state.jobs[state.record_rows[record].job.index()].federated &&
+         !state.records[record].detached;
+}
+
+ClusterSet viable_siblings(const Context& ctx, JobId job, Reason& refusal) {
+  const JobLive& live = ctx.state.jobs[job.index()];
+  const ClusterId origin = ctx.origin(job);
+  if (!live.federated) return ClusterSet::only(origin);
+  ClusterSet set;
+  ClusterSet closed;
+  for (std::size_t c = 0; c < ctx.model.clusters.size(); ++c) {
+    const Member& m = ctx.state.clusters[c].fed;
+    if (m.joined) set.add(ClusterId{c});
+    if (m.state != FedState::active) closed.add(ClusterId{c});
+  }
+  if (live.clusters.index() != 0) set = set & ctx.names.cluster_lists.at(live.clusters.index());
+  if (live.cluster_constraint.index() != 0) {
+    const auto& constraint = ctx.names.constraints.at(live.cluster_constraint.index());
+    if (!constraint.valid) refusal = Reason::invalid_cluster_feature;
+    set = set & constraint.clusters;
+  }
+  set = set - closed;
+  if (set.empty() && refusal == Reason::none) refusal = Reason::no_valid_clusters;
+  return set;
 }
 
 std::uint32_t make_record(const Context& ctx, ClusterId cluster, JobId job, SimTime eligible) {
@@ -160,84 +190,156 @@ void queue_record(const Context& ctx, std::uint32_t record) {
   request_pass(ctx.controller(c));
 }
 
+namespace {
+
+/// Why the controller takes no submission at all; an id is not even drawn then.
+Reason closed_to_submissions(const Context& ctx, ClusterId origin) {
+  const Member& m = ctx.state.clusters[origin.index()].fed;
+  if (!m.up) return Reason::controller_unreachable;
+  return m.joined && m.state != FedState::active ? Reason::system_submissions_disabled
+                                                 : Reason::none;
+}
+
+/// Draws the next local id; the federated id has the origin's number in its upper bits.
+std::uint32_t draw_id(const Context& ctx, ClusterId origin, bool federated) {
+  ClusterState& own = ctx.state.clusters[origin.index()];
+  const std::uint32_t local = own.next_local_id++;
+  return encode_job_id({federated ? origin.index() + 1 : 0U, local});
+}
+
+/// sbatch asks for a will-run answer when -M names several clusters: that takes an id.
+bool asks_first(const Context& ctx, const JobSpec& spec) {
+  return spec.clusters.index() != 0 &&
+         ctx.names.cluster_lists.at(spec.clusters.index()).count() > 1;
+}
+
+void schedule_withdrawal(const Context& ctx, JobId job, SimTime at) {
+  const ClusterId origin = ctx.origin(job);
+  ctx.state.queue.push({std::max(at, ctx.state.now + Duration{1}).time_since_epoch().count(), 0,
+                        job.index(), 0, 0, EventKind::cancel, tie_of(origin)},
+                       Phase::control, tie_of(origin));
+}
+
+}  // namespace
+
 void submit_job(const Context& ctx, JobId job) {
   const JobSpec& spec = ctx.spec(job);
   const ClusterId origin = origin_of(ctx, spec);
-  ClusterState& own = ctx.state.clusters[origin.index()];
   JobRow& row = ctx.state.job_rows[job.index()];
   JobLive& live = ctx.state.jobs[job.index()];
   row.origin = origin;
-  // The id is drawn before validation: a refused submission uses one up (semantics 1.3 point 3).
-  const std::uint32_t local = own.next_local_id++;
-  row.job_id = encode_job_id({ctx.model.federated ? origin.index() + 1 : 0U, local});
-  Reason refusal = Reason::none;
-  live.viable = viable_of(ctx, spec, origin, refusal);
+  live.federated = ctx.model.federated && ctx.state.clusters[origin.index()].fed.joined;
+  live.clusters = spec.clusters;
+  live.cluster_constraint = spec.cluster_constraint;
   live.eligible = spec.begin;
-  Admission a;
-  if (refusal == Reason::none) {
-    a = admit_anywhere(ctx, origin, spec);
-    refusal = a.refusal;
-  }
+  Reason refusal = closed_to_submissions(ctx, origin);
+  if (ctx.names.unknown_lists.contains(spec.clusters.index()))
+    refusal = Reason::cluster_not_reachable;
+  if (refusal != Reason::none) return refuse(ctx, origin, job, refusal);
+  if (live.federated && asks_first(ctx, spec)) ++ctx.state.clusters[origin.index()].next_local_id;
+  const ClusterSet viable = viable_siblings(ctx, job, refusal);
+  // A feature that no cluster has is found before the id is drawn, everything else after
+  // (semantics 1.3 point 3): a refused submission uses an id up.
+  if (refusal == Reason::invalid_cluster_feature) return refuse(ctx, origin, job, refusal);
+  row.job_id = draw_id(ctx, origin, live.federated);
+  if (refusal == Reason::none) refusal = admit_anywhere(ctx, origin, spec).refusal;
   if (refusal != Reason::none) return refuse(ctx, origin, job, refusal);
   tell(ctx, StoryKind::submit, origin, job);
   const std::uint32_t r = make_record(ctx, origin, job, live.eligible);
   live.origin_record = r;
-  ctx.state.records[r].priority = first_priority(ctx, origin);
-  if (spec.cancel != kNoTime) {
-    ctx.state.queue.push(
-        {std::max(spec.cancel, ctx.state.now + Duration{1}).time_since_epoch().count(), 0,
-         job.index(), 0, 0, EventKind::cancel, static_cast<std::uint8_t>(origin.index())},
-        Phase::control, static_cast<std::uint8_t>(origin.index()));
-  }
-  RecordRow& record = ctx.state.record_rows[r];
+  RecordLive& record = ctx.state.records[r];
+  record.viable = viable;
+  record.priority = first_priority(ctx, origin);
+  if (spec.cancel != kNoTime) schedule_withdrawal(ctx, job, spec.cancel);
   if (spec.held) {
-    ctx.state.records[r].priority = 0;
-    record.reason = static_cast<std::uint8_t>(Reason::job_held_user);
-    live.active = ClusterSet::only(origin);
+    record.priority = 0;
+    ctx.state.record_rows[r].reason = static_cast<std::uint8_t>(Reason::job_held_user);
+    record.active = viable & ClusterSet::only(origin);
     return;
   }
   send_copies(ctx, job);
 }
 
 void send_copies(const Context& ctx, JobId job) {
-  JobLive& live = ctx.state.jobs[job.index()];
-  const ClusterId origin = ctx.state.job_rows[job.index()].origin;
-  const std::uint32_t r = live.origin_record;
-  live.active = ClusterSet{};
-  if (live.viable.has(origin)) {
-    live.active.add(origin);
-    queue_record(ctx, r);
+  const ClusterId origin = ctx.origin(job);
+  const std::uint32_t r = ctx.state.jobs[job.index()].origin_record;
+  RecordLive& record = ctx.state.records[r];
+  RecordRow& row = ctx.state.record_rows[r];
+  record.active = ClusterSet{};
+  record.lock = kNobody;
+  record.tracking = !record.viable.has(origin);
+  if (record.tracking) {
+    row.state = RecordState::revoked;  // not viable at home (semantics 1.3 point 7)
   } else {
-    // Not viable at home: the record only tracks the job (semantics 1.3 point 7).
-    ctx.state.record_rows[r].state = RecordState::revoked;
+    record.active.add(origin);
+    row.state = RecordState::pending;
+    queue_record(ctx, r);
   }
-  live.viable.for_each([&](ClusterId c) {
-    if (c == origin) return;
-    live.active.add(c);
+  submit_siblings(ctx, job, record.viable - ClusterSet::only(origin));
+}
+
+void on_submit_refused(const Context& ctx, JobId job, ClusterId by) {
+  const std::uint32_t r = known_record(ctx, job, ctx.origin(job));
+  if (r != kNoIndex) ctx.state.records[r].active.remove(by);
+}
+
+void submit_siblings(const Context& ctx, JobId job, ClusterSet to) {
+  const ClusterId origin = ctx.origin(job);
+  RecordLive& record = ctx.state.records[ctx.state.jobs[job.index()].origin_record];
+  to.for_each([&](ClusterId c) {
+    // Active as soon as the message is queued, not when it is accepted (semantics 1.3 point 9).
+    record.active.add(c);
     tell(ctx, StoryKind::sibling_submit, origin, job, c);
-    send(ctx, EventKind::sibling_submit, c, job);
+    send(ctx, EventKind::sibling_submit, {origin, c}, job);
   });
 }
 
+namespace {
+
+/// The record for a new copy: that of an older copy that is still there is made anew.
+std::uint32_t copy_record(const Context& ctx, ClusterId cluster, JobId job) {
+  const SimTime eligible = ctx.state.jobs[job.index()].eligible;
+  const std::uint32_t old = known_record(ctx, job, cluster);
+  if (old == kNoIndex || ctx.state.record_rows[old].state != RecordState::pending)
+    return make_record(ctx, cluster, job, eligible);
+  forget(ctx.state, cluster, old);
+  RecordRow& row = ctx.state.record_rows[old];
+  row.submit = stamp(ctx, ctx.state.now);
+  row.eligible = eligible == kNoTime ? row.submit : std::max(row.submit, eligible);
+  ctx.state.records[old].submit_s = floor_seconds(ctx.state.now);
+  return old;
+}
+
+/// A copy that no node could ever hold leaves a FAILED record; other refusals leave none
+/// (recording 18a).
+void leave_failed_record(const Context& ctx, ClusterId cluster, JobId job) {
+  const std::uint32_t r = make_record(ctx, cluster, job, kNoTime);
+  RecordRow& row = ctx.state.record_rows[r];
+  row.state = RecordState::failed;
+  row.exit_code = 1;
+  row.end = row.submit;
+  if (ctx.cluster(cluster).release < SlurmRelease{24, 11}) row.start = row.submit;
+  ctx.state.records[r].linked = false;
+}
+
+}  // namespace
+
 void receive_copy(const Context& ctx, ClusterId cluster, JobId job) {
-  JobLive& live = ctx.state.jobs[job.index()];
-  if (live.finished || !live.active.has(cluster)) return;
-  const JobSpec& spec = ctx.spec(job);
-  const Admission a = admit_anywhere(ctx, cluster, spec);
+  SimState& s = ctx.state;
+  const std::uint32_t running = known_record(ctx, job, cluster);
+  if (running != kNoIndex && s.record_rows[running].state == RecordState::running) return;
+  const Admission a = admit_anywhere(ctx, cluster, ctx.spec(job));
   if (a.refusal != Reason::none) {
-    live.active.remove(cluster);
-    // A copy that no node could ever hold leaves a FAILED record; other refusals leave none
-    // (recording 18a).
-    if (a.refusal != Reason::node_config_unavailable) return;
-    RecordRow& row = ctx.state.record_rows[make_record(ctx, cluster, job, kNoTime)];
-    row.state = RecordState::failed;
-    row.exit_code = 1;
-    row.end = row.submit;
-    if (ctx.cluster(cluster).release < SlurmRelease{24, 11}) row.start = row.submit;
+    send(ctx, EventKind::submit_refused, {cluster, ctx.origin(job)}, job);
+    if (a.refusal == Reason::node_config_unavailable) leave_failed_record(ctx, cluster, job);
     return;
   }
-  const std::uint32_t r = make_record(ctx, cluster, job, live.eligible);
-  ctx.state.records[r].priority = first_priority(ctx, cluster);
+  const std::uint32_t r = copy_record(ctx, cluster, job);
+  RecordLive& record = s.records[r];
+  record.viable = s.records[s.jobs[job.index()].origin_record].viable;
+  record.active = ClusterSet{};
+  record.lock = kNobody;
+  record.priority = first_priority(ctx, cluster);
   queue_record(ctx, r);
 }
 

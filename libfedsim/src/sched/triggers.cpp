@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/rng.hpp"
+#include "base/delays.hpp"
 
 namespace fedsim {
 namespace {
@@ -17,14 +17,28 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
+/// From 24.11 on passes begin on the whole second and a little: each second has its own offset.
+std::int64_t offset_in(const Controller& c, std::int64_t second) {
+  const std::uint64_t bits = draw(c.options.seed, Stream::pass_offset, c.cluster.index(),
+                                  static_cast<std::uint64_t>(second));
+  return drawn_delay(kPassOffset24, bits).count();
+}
+
 /// First tick of the background loop at or after `t`.
-std::int64_t tick_at_or_after(const ClusterState& c, std::int64_t t) {
-  const std::int64_t k = floor_div(t - c.tick_phase_ns + c.tick_period_ns - 1, c.tick_period_ns);
-  return c.tick_phase_ns + k * c.tick_period_ns;
+std::int64_t tick_at_or_after(const Controller& c, std::int64_t t) {
+  const ClusterState& own = c.own();
+  if (has_aligned_passes(c.model.release)) {
+    const std::int64_t second = floor_div(t, kNs);
+    const std::int64_t here = second * kNs + offset_in(c, second);
+    return here >= t ? here : (second + 1) * kNs + offset_in(c, second + 1);
+  }
+  const std::int64_t k =
+      floor_div(t - own.tick_phase_ns + own.tick_period_ns - 1, own.tick_period_ns);
+  return own.tick_phase_ns + k * own.tick_period_ns;
 }
 
 /// First tick at which slurmctld's whole-second clock shows `second` or more.
-std::int64_t tick_at_second(const ClusterState& c, std::int64_t second) {
+std::int64_t tick_at_second(const Controller& c, std::int64_t second) {
   return tick_at_or_after(c, second * kNs);
 }
 
@@ -36,7 +50,7 @@ void catch_up_full(const Controller& c) {
   if (interval <= 0) return;
   const std::int64_t now = ns(c.state.now);
   for (;;) {
-    const std::int64_t next = tick_at_second(own, own.last_full_s + interval);
+    const std::int64_t next = tick_at_second(c, own.last_full_s + interval);
     if (next >= now) return;
     own.last_full_s = floor_div(next, kNs);
     own.last_main_s = std::max(own.last_main_s, own.last_full_s);
@@ -50,15 +64,15 @@ void schedule_main(const Controller& c) {
   const std::int64_t soon = ns(c.state.now) + 1;
   EventKind kind = EventKind::main_pass;
   if (own.pass_requested) {
-    at = std::max(tick_at_or_after(own, soon),
-                  tick_at_second(own, own.last_main_s + p.batch_sched_delay_s));
+    at = std::max(tick_at_or_after(c, soon),
+                  tick_at_second(c, own.last_main_s + p.batch_sched_delay_s));
   }
   // A full pass with nothing new decides nothing: it is not simulated, and catch_up_full() moves
   // its clock.
   const bool news = own.changed_for_main || own.next_eligible_s != INT64_MAX;
   if (own.queued_n > 0 && news && p.sched_interval_s > 0) {
-    const std::int64_t full = std::max(tick_at_or_after(own, soon),
-                                       tick_at_second(own, own.last_full_s + p.sched_interval_s));
+    const std::int64_t full = std::max(tick_at_or_after(c, soon),
+                                       tick_at_second(c, own.last_full_s + p.sched_interval_s));
     if (full <= at) {
       at = full;
       kind = EventKind::full_pass;
@@ -103,19 +117,15 @@ bool looped(const Controller& c) {
   return c.options.fidelity == Fidelity::slurm && c.options.driven.empty();
 }
 
-}  // namespace
-
-void start_loops(const Controller& c) {
+/// Phases of the loops of a controller that started at `start`; draws differ by life.
+void set_phases(const Controller& c, std::int64_t start) {
   ClusterState& own = c.own();
-  const std::uint64_t entity = c.cluster.index();
+  const std::uint64_t entity = c.cluster.index() | (std::uint64_t{own.fed.life} << 8);
   const auto drawn = [&](std::uint64_t n) {
     return uniform(draw(c.options.seed, Stream::controller_phase, entity, n));
   };
-  std::int64_t start = ns(c.state.now) - static_cast<std::int64_t>(drawn(0) * 30e9) - 30 * kNs;
-  const auto& recorded = c.options.controller_start;
-  if (entity < recorded.size() && recorded[entity] != kNoTime) start = ns(recorded[entity]);
-  if (c.model.release >= SlurmRelease{24, 11}) {
-    own.tick_phase_ns = floor_div(start, kNs) * kNs + 10'000'000;
+  if (has_aligned_passes(c.model.release)) {
+    own.tick_phase_ns = floor_div(start, kNs) * kNs;
     own.tick_period_ns = kNs;
   } else {
     // One second of sleep and the work of the loop: 10 to 50 ms on the recording machine.
@@ -131,10 +141,38 @@ void start_loops(const Controller& c) {
   catch_up_full(c);
 }
 
+SimTime recorded_start(const Controller& c) {
+  const auto& list = c.options.controller_start;
+  return c.cluster.index() < list.size() ? list[c.cluster.index()] : kNoTime;
+}
+
+}  // namespace
+
+void start_loops(const Controller& c) {
+  const std::uint64_t entity = c.cluster.index();
+  const double age = uniform(draw(c.options.seed, Stream::controller_phase, entity, 0));
+  std::int64_t start = ns(c.state.now) - static_cast<std::int64_t>(age * 30e9) - 30 * kNs;
+  // Of a controller that was restarted the recording has the last start.
+  const SimTime recorded = recorded_start(c);
+  if (recorded != kNoTime && recorded <= c.state.now) start = ns(recorded);
+  set_phases(c, start);
+}
+
+void restart_loops(const Controller& c) {
+  ClusterState& own = c.own();
+  own.pass_requested = false;
+  own.pass_at = own.bf_at = kNoTime;
+  ++own.pass_generation;  // what was scheduled before is stale
+  ++own.bf_generation;
+  const SimTime recorded = recorded_start(c);
+  const bool this_one = recorded != kNoTime && recorded > c.state.now - kSecond * 5;
+  set_phases(c, ns(this_one ? std::min(recorded, c.state.now) : c.state.now));
+}
+
 void note_update(const Controller& c) {
   c.own().changed_for_backfill = true;
   c.own().last_update_s = floor_seconds(c.state.now);
-  if (looped(c)) schedule_backfill(c);
+  if (looped(c) && c.own().fed.schedules()) schedule_backfill(c);
 }
 
 void request_pass(const Controller& c) {
@@ -146,14 +184,14 @@ void request_pass(const Controller& c) {
     c.state.dirty.add(c.cluster);
     return;
   }
-  if (!looped(c) || own.queued_n == 0) return;
+  if (!looped(c) || own.queued_n == 0 || !own.fed.schedules()) return;
   own.pass_requested = true;
   catch_up_full(c);
   plan_loops(c);
 }
 
 void plan_loops(const Controller& c) {
-  if (!looped(c)) return;
+  if (!looped(c) || !c.own().fed.schedules()) return;
   schedule_main(c);
   schedule_backfill(c);
 }

@@ -23,6 +23,9 @@ struct Controller {
 /// seed.
 void start_loops(const Controller& c);
 
+/// Phases of a controller that starts now.
+void restart_loops(const Controller& c);
+
 /// Something may let a job start (submission, freed resources, eligible again): asks for a main
 /// pass and marks the change for backfill. In ideal runs the cluster is scheduled before time moves
 /// on.

@@ -16,20 +16,33 @@ namespace fedsim {
 enum class Phase : std::uint8_t { end, control, message, submit, schedule, sample };
 
 enum class EventKind : std::uint8_t {
-  job_end,          ///< subject: record
-  epilog_end,       ///< subject: allocation slot
-  operation,        ///< subject: index of Trace::operations
-  sibling_submit,   ///< subject: job; the copy reaches `cluster`
-  sibling_started,  ///< subject: job; the origin `cluster` learns that cluster `aux` started it
-  sibling_revoke,   ///< subject: job; `cluster` drops its record
-  requeue,          ///< subject: job; the origin makes the next execution
-  submit,           ///< subject: job; made from the trace, never queued
-  cancel,           ///< subject: job; withdrawn by its user
-  main_pass,        ///< of `cluster`
+  job_end,     ///< subject: record
+  epilog_end,  ///< subject: allocation slot
+  operation,   ///< subject: index of Trace::operations
+  requeue,     ///< subject: job; the origin makes the next execution
+  submit,      ///< subject: job; made from the trace, never queued
+  cancel,      ///< subject: job; withdrawn by its user
+  main_pass,   ///< of `cluster`
   full_pass,
   backfill_pass,
-  ideal_pass
+  ideal_pass,
+  drain_watch,    ///< of `cluster`: has a draining member finished?
+  controller_up,  ///< `cluster` listens again
+  // Messages between controllers, to `cluster`; `aux` and `generation` as in fed/transport.hpp.
+  sibling_submit,    ///< subject: job; a copy
+  submit_refused,    ///< subject: job; the sender does not take its copy
+  sibling_started,   ///< subject: job; the sender started it
+  sibling_complete,  ///< subject: job; it is over elsewhere, or not wanted here any more
+  sibling_cancel,    ///< subject: job; kill it there
+  sibling_update,    ///< subject: job
+  update_done,       ///< subject: job
+  sync               ///< the sender's jobs as it knew them when the connection was made
 };
+
+/// Kinds from here on are messages.
+constexpr bool is_message(EventKind kind) {
+  return kind >= EventKind::sibling_submit;
+}
 
 /// 32 bytes. `order` packs phase, tie and creation counter.
 struct Event {

@@ -15,31 +15,62 @@ namespace fedsim {
 
 inline constexpr std::uint32_t kNoIndex = UINT32_MAX;
 
-/// Federation-wide life of a submission, beside its JobRow.
+/// No cluster: a start lock that nobody holds.
+inline constexpr std::uint8_t kNobody = 255;
+
+/// What is true of a submission, whoever knows it; beside its JobRow. Controllers act on what their
+/// own records say (RecordLive).
 struct JobLive {
-  ClusterSet viable;
-  ClusterSet active;
   SimTime lock_busy_until = kNoTime;  ///< a lock call of `lock_asker` occupies the job until then
   SimTime eligible = kNoTime;         ///< begin time of the current execution
   std::uint32_t newest_record = kNoIndex;  ///< head of the chain over RecordLive::previous
-  std::uint32_t origin_record = kNoIndex;  ///< tracking record at the origin
+  std::uint32_t origin_record = kNoIndex;  ///< the origin's, of the current execution
   std::uint32_t running_record = kNoIndex;
-  std::uint8_t lock = kFree;  ///< cluster index that holds the start lock
-  std::uint8_t lock_asker = kFree;
+  StringId clusters{0};            ///< --clusters, as last updated
+  StringId cluster_constraint{0};  ///< --cluster-constraint, as last updated
+  std::uint8_t lock_asker = kNobody;
+  bool federated = false;
   bool finished = false;
   bool requeue_held = false;  ///< requeuehold: the next execution is held
   bool requeueing = false;    ///< requeue asked, completion not yet reported
-  static constexpr std::uint8_t kFree = 255;
 };
 
-/// What a queue record needs beyond its row.
+/// What a queue record needs beyond its row. The sets and the lock are what this record's
+/// controller knows (semantics 1.2).
 struct RecordLive {
+  ClusterSet viable;                  ///< clusters that may run the job
+  ClusterSet active;                  ///< clusters that have it queued or run it
   std::uint32_t previous = kNoIndex;  ///< older record of the same job
   std::uint32_t slot = kNoIndex;      ///< live allocation
   std::uint32_t priority = 0;         ///< 0: held
   std::int64_t submit_s = 0;          ///< sort key: whole seconds, as slurmctld keeps it
   std::uint16_t generation = 0;       ///< events of older generations are stale
+  std::uint8_t lock = kNobody;        ///< cluster that may start the job, or started it
   bool queued = false;
+  bool linked = true;     ///< its controller still finds it by the job's id
+  bool tracking = false;  ///< origin's: REVOKED, and the job is queued or runs elsewhere
+  bool detached = false;  ///< its cluster left the federation: an ordinary job from then on
+};
+
+/// State of a cluster in its federation (sacctmgr(1), fedstate).
+enum class FedState : std::uint8_t { active, inactive, drain, drain_remove, drained };
+
+/// What a controller has to do with its siblings.
+struct Member {
+  FedState state = FedState::active;
+  bool joined = true;     ///< of the federation
+  bool up = true;         ///< slurmctld runs
+  std::uint8_t life = 0;  ///< counts restarts: what was queued to be sent does not survive one
+  ClusterSet cut_off;     ///< siblings without a network link
+  ClusterSet sends_to;    ///< siblings with an open connection
+  ClusterSet unsynced;    ///< connected siblings whose jobs are not yet compared with ours
+  std::vector<SimTime> snapshot;  ///< by sibling: instant of the list of jobs on its way there
+  std::vector<std::int64_t> last_arrival;  ///< by sibling: messages stay in order
+
+  /// Its controller runs and starts jobs (semantics 1.8).
+  bool schedules() const {
+    return up && (!joined || (state != FedState::inactive && state != FedState::drained));
+  }
 };
 
 /// One allocation while it holds resources.
@@ -65,6 +96,7 @@ struct RunningEntry {
 /// One controller: its nodes, queue, loops and counters.
 struct ClusterState {
   NodePool pool;
+  Member fed;
   std::vector<QueueEntry> queue;  ///< sorted; entries of records no longer queued are skipped
   std::size_t queue_dead = 0;
   std::size_t queued_n = 0;
@@ -115,7 +147,16 @@ struct SimState {
   std::vector<LiveAllocation> slots;
   std::vector<std::uint32_t> free_slots;
   std::vector<ClusterState> clusters;
-  ClusterSet dirty;  ///< ideal runs: clusters to schedule before time moves on
+  bool database_up = true;  ///< slurmdbd
+  /// Updates of jobs that a sibling has not confirmed.
+  struct Update {
+    JobId job;
+    ClusterId to;
+    SimTime sent{};
+  };
+  std::vector<Update> updates;
+  std::vector<Event> parked;  ///< messages without a connection, and what waits for a controller
+  ClusterSet dirty;           ///< ideal runs: clusters to schedule before time moves on
 };
 
 /// Current record of `job` on `cluster` (the newest), or kNoIndex.

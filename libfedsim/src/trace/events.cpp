@@ -1,30 +1,21 @@
-// Timed events of a recorded scenario: op "submit" (sbatch options and a run time) and op "cmd"
-// (the argv of scancel and scontrol). Pure looks are skipped; anything else stops
-// the run with its name.
+// Timed events of a recorded scenario: op "submit" (sbatch options and a run time), op "cmd" (the
+// argv of a command), and the faults stop_ctld, start_ctld, link_down, link_up, stop_dbd and
+// start_dbd. Pure looks are skipped; anything else stops the run with its name.
 #include "trace/events.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
 #include "trace/civil.hpp"
+#include "trace/commands.hpp"
 
 namespace fedsim {
 namespace {
 
 using Words = std::vector<std::string>;
-
-bool only_looks(const Words& argv) {
-  static const std::set<std::string_view> kLooks = {"squeue", "sinfo", "sacct",   "sprio", "sshare",
-                                                    "sdiag",  "sstat", "sreport", "true",  "sleep"};
-  if (kLooks.count(argv[0]) > 0) return true;
-  const auto verb = std::find_if(argv.begin() + 1, argv.end(),
-                                 [](const std::string& w) { return !w.starts_with("-"); });
-  if (verb == argv.end()) return false;
-  const bool shows = *verb == "show" || *verb == "ping" || *verb == "list" || *verb == "write";
-  return shows && (argv[0] == "scontrol" || argv[0] == "sacctmgr");
-}
 
 class EventReader {
  public:
@@ -52,7 +43,7 @@ class EventReader {
         submit(event);
       } else if (op == "cmd") {
         command(event);
-      } else {
+      } else if (!fault(op, event)) {
         error("C064", where_ + ": operation \"" + op + "\" is not modelled");
       }
     }
@@ -122,66 +113,49 @@ class EventReader {
     const Words argv = words_of(event, "argv");
     if (argv.empty()) return error("C063", where_ + ": no argv");
     if (only_looks(argv)) return;
-    Operation op;
-    op.at = at_;
-    op.cluster = trace_.strings.intern(event.value("at", ""));
-    Words targets;
-    const bool known = argv[0] == "scancel" ? scancel(argv, op, targets)
-                                            : scontrol(argv, op, targets);
-    if (!known || targets.empty()) {
+    Operation base;
+    base.at = at_;
+    base.cluster = trace_.strings.intern(event.value("at", ""));
+    const std::vector<Operation> read = read_command(argv, base, trace_.strings);
+    if (read.empty()) {
       return error("C064", where_ + ": operation \"" + join(argv, " ") + "\" is not modelled",
                    "remove the event, or compare without this scenario");
     }
-    for (const std::string& target : targets) {
-      const std::string label = target.substr(1, target.size() - 2);
-      if (labels_.count(label) == 0) {
+    for (const Operation& op : read) {
+      const std::string label(trace_.strings.view(op.target));
+      if (!label.empty() && labels_.count(label) == 0) {
         error("C063", where_ + ": no submission is labelled " + label);
         continue;
       }
-      op.target = trace_.strings.intern(label);
       trace_.operations.push_back(op);
     }
   }
 
-  static bool is_label(const std::string& word) {
-    return word.size() > 2 && word.front() == '{' && word.back() == '}';
-  }
-
-  bool scancel(const Words& argv, Operation& op, Words& targets) {
-    op.kind = OperationKind::scancel;
-    for (std::size_t i = 1; i < argv.size(); ++i) {
-      const std::string& word = argv[i];
-      std::string cluster;
-      if (is_label(word)) {
-        targets.push_back(word);
-        continue;
-      }
-      if ((word == "-M" || word == "--clusters" || word == "--sibling") && i + 1 < argv.size()) {
-        cluster = argv[++i];
-      } else if (word.starts_with("--sibling=") || word.starts_with("--clusters=")) {
-        cluster = word.substr(word.find('=') + 1);
-      } else if (word.starts_with("-M") && word.size() > 2) {
-        cluster = word.substr(2);
-      }
-      if (cluster.empty() || cluster.find(',') != std::string::npos) return false;
-      op.sibling = trace_.strings.intern(cluster);
+  /// A controller, a link between two, or slurmdbd that stops or comes back.
+  bool fault(const std::string& op, const nlohmann::json& event) {
+    static const std::map<std::string_view, OperationKind> kFaults = {
+        {"stop_ctld", OperationKind::controller_down},
+        {"kill_ctld", OperationKind::controller_down},
+        {"start_ctld", OperationKind::controller_up},
+        {"link_down", OperationKind::link_down},
+        {"link_up", OperationKind::link_up},
+        {"stop_dbd", OperationKind::database_down},
+        {"start_dbd", OperationKind::database_up}};
+    const auto kind = kFaults.find(op);
+    if (kind == kFaults.end()) return false;
+    Operation out;
+    out.at = at_;
+    out.kind = kind->second;
+    const Words link = words_of(event, "clusters");
+    const bool on_link = op.starts_with("link");
+    if (on_link && link.size() != 2) {
+      error("C063", where_ + ": " + op + " needs \"clusters\": [one, other]");
+      return true;
     }
+    out.cluster = trace_.strings.intern(on_link ? link[0] : event.value("cluster", ""));
+    if (on_link) out.sibling = trace_.strings.intern(link[1]);
+    trace_.operations.push_back(out);
     return true;
-  }
-
-  bool scontrol(const Words& argv, Operation& op, Words& targets) {
-    static const std::pair<std::string_view, OperationKind> kVerbs[] = {
-        {"requeue", OperationKind::requeue},
-        {"requeuehold", OperationKind::requeuehold},
-        {"hold", OperationKind::hold},
-        {"release", OperationKind::release}};
-    if (argv[0] != "scontrol" || argv.size() < 3) return false;
-    const auto* verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
-                                    [&](const auto& v) { return v.first == argv[1]; });
-    if (verb == std::end(kVerbs)) return false;
-    op.kind = verb->second;
-    targets.assign(argv.begin() + 2, argv.end());
-    return std::all_of(targets.begin(), targets.end(), is_label);
   }
 
   std::string file_;

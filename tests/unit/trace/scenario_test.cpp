@@ -114,22 +114,50 @@ TEST_F(ScenarioFolder, Operations) {
   const RecordedScenario s = read_scenario(folder_);
   ASSERT_EQ(s.trace.operations.size(), 3U);
   EXPECT_EQ(s.trace.strings.view(s.trace.operations[0].sibling), "b");
-  EXPECT_EQ(s.trace.strings.view(s.trace.operations[1].sibling), "b");
-  EXPECT_EQ(s.trace.strings.view(s.trace.operations[1].cluster), "a");
+  EXPECT_EQ(s.trace.strings.view(s.trace.operations[0].cluster), "a");
+  EXPECT_FALSE(s.trace.operations[0].remote);
+  EXPECT_EQ(s.trace.strings.view(s.trace.operations[1].cluster), "b");
+  EXPECT_TRUE(s.trace.operations[1].remote);
   EXPECT_EQ(s.trace.operations[2].kind, OperationKind::hold);
   EXPECT_EQ(s.trace.strings.view(s.trace.operations[2].target), "J");
+}
+
+TEST_F(ScenarioFolder, UpdatesStatesAndFaults) {
+  events(
+      std::string(kSubmit) +
+      R"(,{"t": 1, "op": "cmd", "at": "a",
+           "argv": ["scontrol", "update", "jobid={J}", "clusters=b"]},
+          {"t": 2, "op": "cmd", "at": "a",
+           "argv": ["sacctmgr", "-i", "modify", "cluster", "b", "set", "fedstate=drain+remove"]},
+          {"t": 3, "op": "stop_ctld", "cluster": "b"},
+          {"t": 4, "op": "start_ctld", "cluster": "b"},
+          {"t": 5, "op": "link_down", "clusters": ["a", "b"]},
+          {"t": 6, "op": "stop_dbd"})");
+  const RecordedScenario s = read_scenario(folder_);
+  const std::vector<Operation>& ops = s.trace.operations;
+  ASSERT_EQ(ops.size(), 6U);
+  EXPECT_EQ(ops[0].kind, OperationKind::update_clusters);
+  EXPECT_EQ(s.trace.strings.view(ops[0].value), "b");
+  EXPECT_EQ(ops[1].kind, OperationKind::fed_state);
+  EXPECT_EQ(s.trace.strings.view(ops[1].cluster), "b");
+  EXPECT_EQ(s.trace.strings.view(ops[1].value), "DRAIN+REMOVE");
+  EXPECT_EQ(ops[2].kind, OperationKind::controller_down);
+  EXPECT_EQ(ops[3].kind, OperationKind::controller_up);
+  EXPECT_EQ(ops[4].kind, OperationKind::link_down);
+  EXPECT_EQ(s.trace.strings.view(ops[4].sibling), "b");
+  EXPECT_EQ(ops[5].kind, OperationKind::database_down);
 }
 
 TEST_F(ScenarioFolder, WhatIsNotModelledIsNamedAllAtOnce) {
   events(std::string(kSubmit) +
          R"(,{"t": 2, "op": "submit", "label": "K", "at": "a", "args": ["--array=1-3"], "run": 1},
              {"t": 3, "op": "cmd", "at": "a", "argv": ["scontrol", "update", "jobid={J}"]},
-             {"t": 4, "op": "stop_ctld", "cluster": "a"},
+             {"t": 4, "op": "kill_slurmd", "node": "a1"},
              {"t": 5, "op": "cmd", "at": "a", "argv": ["scancel", "-u", "bob"]},
              {"t": 6, "op": "cmd", "at": "a", "argv": ["scancel", "{GONE}"]},
              {"t": 7, "op": "submit", "label": "L", "at": "nowhere", "args": [], "run": 1})");
   const std::string text = refusal();
-  for (const char* part : {"--array", "scontrol update jobid={J}", "stop_ctld", "scancel -u bob",
+  for (const char* part : {"--array", "scontrol update jobid={J}", "kill_slurmd", "scancel -u bob",
                            "GONE", "no cluster nowhere"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
