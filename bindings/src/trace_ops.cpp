@@ -177,7 +177,7 @@ TracePtr trace_from_requests(const py::list& requests) {
     set_extras(*trace, parsed.job, request, label);
     parsed.job.trace_id = static_cast<std::int64_t>(trace->jobs.size()) + 1;
     parsed.job.request = trace->intern_request(parsed.request);
-    trace->jobs.push_back(parsed.job);
+    trace->add(parsed.job, parsed.array_tasks);
   }
   if (!wrong.empty()) throw InputError(std::move(wrong));
   trace->finish();

@@ -70,8 +70,11 @@ struct JobSpec {
   StringId qos{0};
   StringId clusters{0};            ///< -M, a comma list
   StringId cluster_constraint{0};  ///< --cluster-constraint
-  std::uint32_t array_job = 0;     ///< array's index in the trace + 1, 0 when not an array task
+  StringId dependency{0};          ///< -d, with jobs written {LABEL}
+  std::uint32_t array_job = 0;     ///< the same for all tasks of an array, 0 for other jobs
   std::int32_t array_task = -1;
+  std::uint32_t array_limit = 0;  ///< tasks that may run at a time (--array=0-9%2), 0: all
+  std::uint32_t het_job = 0;      ///< the same for all components of a heterogeneous job, 0: none
   std::int32_t nice = 0;
   Outcome outcome = Outcome::completed;
   std::uint8_t exit_code = 0;
@@ -109,6 +112,8 @@ struct Trace {
 
   /// Index of `request` in `requests`, added when new.
   std::uint32_t intern_request(const ResourceRequest& request);
+  /// Adds `job`, or one job for each array task.
+  void add(JobSpec job, const std::vector<std::int32_t>& array_tasks);
   /// Sorts jobs by submit time and operations by time, both stable. Readers call it last.
   void finish();
 
@@ -170,6 +175,7 @@ Trace synth(const SynthOptions& options);
 struct ParsedRequest {
   JobSpec job;
   ResourceRequest request;
+  std::vector<std::int32_t> array_tasks;  ///< of --array, ascending; empty for other jobs
   std::vector<Diagnostic> diagnostics;
 };
 ParsedRequest parse_sbatch(const std::vector<std::string>& argv, StringTable& strings);

@@ -5,6 +5,7 @@
 
 #include "base/mix.hpp"
 #include "engine/pass_host.hpp"
+#include "fed/dependency.hpp"
 #include "fed/transport.hpp"
 
 namespace fedsim {
@@ -62,6 +63,7 @@ Engine::Engine(Scenario scenario) : scenario_(std::move(scenario)) {
   for (std::size_t c = 0; c < model.clusters.size(); ++c) {
     start_loops({model.clusters[c], scenario_.options, state_, ClusterId{c}});
   }
+  state_.arrays = names_.array_sizes;
   connect_all(model, state_);
   push_driven(model, scenario_, state_);
 }
@@ -132,6 +134,7 @@ void Engine::dispatch(const Event& e) {
     case EventKind::job_end: {
       if (state_.records[e.subject].generation != e.generation) return;  // stale: ended otherwise
       if (!on_job_end(ctx, e)) return;
+      if (!state_.dependents.empty()) wake_dependents(ctx);
       return count(e, e.aux);
     }
     case EventKind::epilog_end:
@@ -146,6 +149,9 @@ void Engine::dispatch(const Event& e) {
     case EventKind::drain_watch:
       on_drain_watch(ctx, cluster);
       break;
+    case EventKind::dependency_test:
+      test_remote_dependencies(ctx, cluster);
+      return count(e, 0);
     case EventKind::controller_up:
       on_controller_up(ctx, cluster);
       break;
@@ -170,6 +176,7 @@ void Engine::dispatch(const Event& e) {
       if (!arrives(ctx, e)) return;
       deliver(ctx, e);
   }
+  if (!state_.dependents.empty()) wake_dependents(ctx);
   count(e, state_.job_rows.empty() ? 0 : state_.records.size());
 }
 
@@ -189,6 +196,8 @@ void Engine::deliver(const Context& ctx, const Event& e) {
       return on_sibling_cancel(ctx, job, to, payload_of(e));
     case EventKind::sibling_update:
       return on_sibling_update(ctx, job, to);
+    case EventKind::dependency_result:
+      return on_dependency_result(ctx, job, sender_of(e), payload_of(e));
     case EventKind::update_done:
       return on_update_done(ctx, job, sender_of(e));
     case EventKind::sync:
@@ -259,10 +268,13 @@ void Engine::run_main(const Event& e) {
   own.last_main_s = now_s;
   if (full) own.last_full_s = now_s;
   const bool eligible_now = now_s >= own.next_eligible_s;
+  const bool may_start = may_schedule(ctx, cluster);
+  std::int64_t due_s = INT64_MAX;
+  if (own.dependents_n > 0 && may_start) due_s = clear_dependencies(ctx, cluster);
   // With nothing new since the last whole look a pass decides what that one decided: skip it.
   const bool look = own.changed_for_main || eligible_now || driven;
   std::uint64_t started = 0;
-  if (!may_schedule(ctx, cluster)) {
+  if (!may_start) {
     own.changed_for_main = true;  // what is new stays so
   } else if (look && own.queued_n > 0) {
     FederatedHost host(ctx);
@@ -274,7 +286,10 @@ void Engine::run_main(const Event& e) {
     if (eligible_now) own.next_eligible_s = next_eligible(state_, own, now_s);
     started = host.started();
     ++state_.main_passes;
+  } else {
+    own.changed_for_main = false;
   }
+  own.next_eligible_s = std::min(own.next_eligible_s, due_s);
   plan_loops(ctx.controller(cluster));
   count(e, started);
 }
@@ -287,6 +302,7 @@ void Engine::run_backfill(const Event& e) {
   if (!own.fed.up || waits_for_lock_call(ctx, e)) return;
   own.bf_at = kNoTime;
   const std::int64_t now_s = floor_seconds(state_.now);
+  if (own.dependents_n > 0 && may_schedule(ctx, cluster)) clear_dependencies(ctx, cluster);
   // The same jobs, running set and order plan the same cycle again, until a running job passes its
   // limit or a begin time comes: such a cycle would start nothing and is not computed.
   const bool steady = !own.changed_for_backfill && now_s < own.next_eligible_s &&
@@ -323,6 +339,7 @@ void Engine::run_backfill(const Event& e) {
 void Engine::run_ideal(ClusterId cluster) {
   ClusterState& own = state_.clusters[cluster.index()];
   const Context ctx = context();
+  if (own.dependents_n > 0) clear_dependencies(ctx, cluster);
   if (own.queued_n == 0 || !may_schedule(ctx, cluster)) return;
   FederatedHost host(ctx);
   begin_iteration(own);

@@ -20,6 +20,10 @@ class FederatedHost final : public PassHost {
   void set_reason(std::uint32_t record, Reason reason) override {
     ctx_.state.record_rows[record].reason = static_cast<std::uint8_t>(reason);
   }
+  std::uint32_t array_running(std::uint32_t record) const override {
+    const JobSpec& spec = ctx_.spec(ctx_.state.record_rows[record].job);
+    return ctx_.state.arrays[ctx_.names.arrays.at(spec.array_job)].running;
+  }
   std::uint64_t started() const { return started_; }
 
  private:

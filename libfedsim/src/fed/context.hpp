@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "fed/names.hpp"
 #include "fedsim/simulation.hpp"
 #include "request/demand.hpp"
 #include "sched/triggers.hpp"
@@ -28,26 +27,6 @@ struct DemandTable {
 
 /// TOP_PRIORITY of priority/basic; the first job gets one less (recordings: 4294901759).
 inline constexpr std::uint32_t kTopPriority = 0xFFFF'0000U;
-
-/// Trace texts resolved against the model, each distinct text once. Looked up by StringId, never
-/// walked.
-struct NameTable {
-  struct Constraint {
-    ClusterSet clusters;
-    bool valid = true;
-  };
-  std::unordered_map<std::uint32_t, ClusterId> clusters;
-  std::unordered_map<std::uint32_t, ClusterSet> cluster_lists;  ///< -M
-  std::unordered_set<std::uint32_t> unknown_lists;              ///< -M with a name nobody knows
-  std::unordered_map<std::uint32_t, Constraint> constraints;    ///< --cluster-constraint
-  std::vector<std::unordered_map<std::uint32_t, std::vector<PartitionId>>>
-      partitions;                                   ///< per cluster
-  std::unordered_map<std::uint32_t, JobId> labels;  ///< targets of operations
-};
-
-/// Resolves every name of the trace. Unknown clusters are errors, all reported at once (InputError
-/// C10x).
-NameTable resolve_names(const FederationModel& model, const Trace& trace);
 
 struct Context {
   const FederationModel& model;
@@ -96,7 +75,7 @@ void submit_job(const Context& ctx, JobId job);
 void receive_copy(const Context& ctx, ClusterId cluster, JobId job);
 /// The origin gives the job to the members that may run it now: after its submission, a requeue or
 /// a release.
-void send_copies(const Context& ctx, JobId job);
+void send_copies(const Context& ctx, JobId job, bool looks_at_once = true);
 /// The origin learns that `by` does not take its copy.
 void on_submit_refused(const Context& ctx, JobId job, ClusterId by);
 /// Copies to the members in `to`, which become active.
@@ -106,8 +85,8 @@ void submit_siblings(const Context& ctx, JobId job, ClusterSet to);
 ClusterSet viable_siblings(const Context& ctx, JobId job, Reason& refusal);
 /// New record of `job` on `cluster`, chained to its older ones. `eligible` kNoTime: its submission.
 std::uint32_t make_record(const Context& ctx, ClusterId cluster, JobId job, SimTime eligible);
-/// Puts a pending record into its cluster's queue.
-void queue_record(const Context& ctx, std::uint32_t record);
+/// Puts a pending record into its cluster's queue. `looks_at_once`: and asks for a pass.
+void queue_record(const Context& ctx, std::uint32_t record, bool looks_at_once = true);
 
 // lock.cpp
 // ---------------------------------------------------------------------------------------------

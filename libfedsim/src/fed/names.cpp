@@ -1,7 +1,8 @@
 // Names of a trace looked up in the model: see context.hpp.
+#include <algorithm>
 #include <string>
 
-#include "fed/context.hpp"
+#include "fed/dependency.hpp"
 
 namespace fedsim {
 namespace {
@@ -67,6 +68,7 @@ class Resolver {
       list(j.clusters);
       constraint(j.cluster_constraint);
       partitions(j.partition);
+      if (j.array_job != 0) array(j.array_job);
     }
     for (const Operation& op : trace_.operations) {
       cluster(op.cluster, "an operation");
@@ -74,7 +76,8 @@ class Resolver {
       if (op.kind == OperationKind::update_clusters) list(op.value);
       if (op.kind == OperationKind::update_cluster_features) constraint(op.value);
     }
-    if (!trace_.operations.empty()) labels();
+    labels();
+    dependencies();
     if (!wrong_.empty()) throw InputError(std::move(wrong_));
     return std::move(out_);
   }
@@ -133,10 +136,24 @@ class Resolver {
     }
   }
 
+  void array(std::uint32_t id) {
+    const auto [found, added] =
+        out_.arrays.emplace(id, static_cast<std::uint32_t>(out_.array_sizes.size()));
+    if (added) out_.array_sizes.emplace_back();
+    ++out_.array_sizes[found->second].left;
+  }
+
   void labels() {
-    for (std::size_t j = 0; j < trace_.jobs.size(); ++j) {
-      if (trace_.jobs[j].label.index() != 0)
-        out_.labels.emplace(trace_.jobs[j].label.index(), JobId{j});
+    const bool needed = !trace_.operations.empty() ||
+                        std::any_of(trace_.jobs.begin(), trace_.jobs.end(),
+                                    [](const JobSpec& j) { return j.dependency.index() != 0; });
+    for (std::size_t j = 0; needed && j < trace_.jobs.size(); ++j) {
+      if (trace_.jobs[j].label.index() == 0) continue;
+      LabelledJobs& jobs =
+          out_.labels.try_emplace(trace_.jobs[j].label.index(), LabelledJobs{JobId{j}, 0})
+              .first->second;
+      const bool next = trace_.jobs[j].array_job != 0 || trace_.jobs[j].het_job != 0;
+      if (jobs.count == 0 || (next && jobs.first.index() + jobs.count == j)) ++jobs.count;
     }
     for (const Operation& op : trace_.operations) {
       if (op.target.index() == 0 && !names_a_job(op.kind)) continue;
@@ -146,6 +163,36 @@ class Resolver {
                             std::string(trace_.strings.view(op.target)) + "'",
                         "operations refer to jobs by the label of their submission"});
     }
+  }
+
+  void dependencies() {
+    for (const JobSpec& j : trace_.jobs) {
+      const StringId id = j.dependency;
+      if (id.index() == 0 || out_.dependencies.contains(id.index())) continue;
+      const std::string text{trace_.strings.view(id)};
+      std::string problem;
+      DependencyList list = parse_dependency(text, problem);
+      for (Dependency& d : list.conditions) {
+        if (d.kind != DependencyKind::singleton && !find_label(d))
+          problem = "no submission is labelled '" + d.label + "'";
+      }
+      if (!problem.empty()) {
+        wrong_.push_back({Severity::error, "C102", "", 0, "--dependency=" + text + ": " + problem,
+                          "jobs are named by the label of their submission"});
+      }
+      out_.dependencies.emplace(id.index(), std::move(list));
+    }
+  }
+
+  bool find_label(Dependency& d) {
+    const bool braces = d.label.size() > 2 && d.label.front() == '{' && d.label.back() == '}';
+    if (braces) d.label = d.label.substr(1, d.label.size() - 2);
+    const StringId known = trace_.strings.find(d.label);
+    const auto found = known.valid() ? out_.labels.find(known.index()) : out_.labels.end();
+    if (found == out_.labels.end()) return false;
+    d.first = found->second.first;
+    d.count = found->second.count;
+    return true;
   }
 
   const FederationModel& model_;

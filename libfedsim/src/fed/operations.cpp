@@ -3,6 +3,7 @@
 // (up to 23.11).
 #include <algorithm>
 
+#include "fed/dependency.hpp"
 #include "fed/transport.hpp"
 
 namespace fedsim {
@@ -51,7 +52,7 @@ void release(const Context& ctx, std::uint32_t r) {
   tell(ctx, StoryKind::release, row.cluster, row.job);
   Reason none = Reason::none;
   live.viable = viable_siblings(ctx, row.job, none);
-  send_copies(ctx, row.job);
+  if (!is_dependent(s, row.job)) send_copies(ctx, row.job);
 }
 
 /// The origin's part of an update of Clusters or ClusterFeatures: siblings that are no longer
@@ -224,10 +225,9 @@ void on_sibling_update(const Context& ctx, JobId job, ClusterId cluster) {
 
 namespace {
 
-/// Commands that name a job; `at` takes them.
-void apply_to_job(const Context& ctx, const Operation& op, ClusterId at) {
+/// A command on one job; `at` takes it.
+void apply_to_job(const Context& ctx, const Operation& op, ClusterId at, JobId job) {
   SimState& s = ctx.state;
-  const JobId job = ctx.names.labels.at(op.target.index());
   if (s.jobs[job.index()].newest_record == kNoIndex) return;  // "Invalid job id specified"
   if (!s.clusters[at.index()].fed.up) return;  // "Unable to contact slurm controller"
   const ClusterId origin = ctx.origin(job);
@@ -285,8 +285,11 @@ void apply_operation(const Context& ctx, const Operation& op) {
       ctx.state.database_up = op.kind == OperationKind::database_up;
       return;
     default:
-      return apply_to_job(ctx, op, at);
+      break;
   }
+  const LabelledJobs jobs = ctx.names.labels.at(op.target.index());
+  for (std::uint32_t k = 0; k < jobs.count; ++k)
+    apply_to_job(ctx, op, at, JobId{jobs.first.index() + k});
 }
 
 }  // namespace fedsim

@@ -139,6 +139,20 @@ Event late_end(const Context& ctx, Event end) {
   return end;
 }
 
+/// A task leaves its array: it gets an id of its own, but the last keeps the array's.
+void split_off(const Context& ctx, JobId job) {
+  const JobSpec& spec = ctx.spec(job);
+  if (spec.array_job == 0) return;
+  ArrayLive& array = ctx.state.arrays[ctx.names.arrays.at(spec.array_job)];
+  ++array.running;
+  JobRow& row = ctx.state.job_rows[job.index()];
+  if (row.restarts > 0 || row.job_id != array.base_id) return;  // has left before
+  if (array.left-- == 1) return;
+  const std::uint32_t origin = decode_job_id(row.job_id).cluster;
+  const std::uint32_t local = ctx.state.clusters[row.origin.index()].next_local_id++;
+  row.job_id = encode_job_id({origin, local});
+}
+
 }  // namespace
 
 void start_record(const Context& ctx, const QueueEntry& e, const std::vector<NodeShare>& shares,
@@ -155,6 +169,7 @@ void start_record(const Context& ctx, const QueueEntry& e, const std::vector<Nod
   }
   ClusterState& own = s.clusters[row.cluster.index()];
   dequeue(s, row.cluster, e.record);
+  split_off(ctx, row.job);
   row.start = stamp(ctx, s.now);
   row.state = RecordState::running;
   row.reason = 0;
@@ -287,6 +302,8 @@ void end_record(const Context& ctx, std::uint32_t record, RecordState state) {
   a.end = row.end;
   ++live.generation;
   s.jobs[row.job.index()].running_record = kNoIndex;
+  if (const std::uint32_t id = ctx.spec(row.job).array_job; id != 0)
+    --s.arrays[ctx.names.arrays.at(id)].running;
   if (ctx.slurm()) {
     own.pool.begin_completing(s.slots[live.slot].shares);
     const SimTime done = s.now + std::max(ctx.model.latency.epilog, Duration{1});

@@ -1,6 +1,7 @@
 // Submission at the origin and copies at the siblings, fed_mgr.c: semantics 1.3 and 1.4.
 #include <algorithm>
 
+#include "fed/dependency.hpp"
 #include "fed/transport.hpp"
 #include "sched/admission.hpp"
 #include "sched/select.hpp"
@@ -142,6 +143,8 @@ ClusterSet viable_siblings(const Context& ctx, JobId job, Reason& refusal) {
     set = set & constraint.clusters;
   }
   set = set - closed;
+  // "federated job arrays must run on local cluster"
+  if (ctx.spec(job).array_task >= 0) set = set & ClusterSet::only(origin);
   if (set.empty() && refusal == Reason::none) refusal = Reason::no_valid_clusters;
   return set;
 }
@@ -164,7 +167,7 @@ std::uint32_t make_record(const Context& ctx, ClusterId cluster, JobId job, SimT
   return r;
 }
 
-void queue_record(const Context& ctx, std::uint32_t record) {
+void queue_record(const Context& ctx, std::uint32_t record, bool looks_at_once) {
   const RecordRow& row = ctx.state.record_rows[record];
   const ClusterId c = row.cluster;
   const JobSpec& spec = ctx.spec(row.job);
@@ -187,7 +190,7 @@ void queue_record(const Context& ctx, std::uint32_t record) {
                            Phase::control, static_cast<std::uint8_t>(c.index()));
     }
   }
-  request_pass(ctx.controller(c));
+  looks_at_once ? request_pass(ctx.controller(c)) : note_news(ctx.controller(c));
 }
 
 namespace {
@@ -205,6 +208,14 @@ std::uint32_t draw_id(const Context& ctx, ClusterId origin, bool federated) {
   ClusterState& own = ctx.state.clusters[origin.index()];
   const std::uint32_t local = own.next_local_id++;
   return encode_job_id({federated ? origin.index() + 1 : 0U, local});
+}
+
+/// The tasks of an array share the array's id until they start.
+std::uint32_t job_id_for(const Context& ctx, const JobSpec& spec, ClusterId origin, bool member) {
+  if (spec.array_job == 0) return draw_id(ctx, origin, member);
+  ArrayLive& array = ctx.state.arrays[ctx.names.arrays.at(spec.array_job)];
+  if (array.base_id == 0) array.base_id = draw_id(ctx, origin, member);
+  return array.base_id;
 }
 
 /// sbatch asks for a will-run answer when -M names several clusters: that takes an id.
@@ -228,7 +239,8 @@ void submit_job(const Context& ctx, JobId job) {
   JobRow& row = ctx.state.job_rows[job.index()];
   JobLive& live = ctx.state.jobs[job.index()];
   row.origin = origin;
-  live.federated = ctx.model.federated && ctx.state.clusters[origin.index()].fed.joined;
+  const bool member = ctx.model.federated && ctx.state.clusters[origin.index()].fed.joined;
+  live.federated = member && spec.het_job == 0;  // het jobs stay here, whole
   live.clusters = spec.clusters;
   live.cluster_constraint = spec.cluster_constraint;
   live.eligible = spec.begin;
@@ -241,7 +253,7 @@ void submit_job(const Context& ctx, JobId job) {
   // A feature that no cluster has is found before the id is drawn, everything else after
   // (semantics 1.3 point 3): a refused submission uses an id up.
   if (refusal == Reason::invalid_cluster_feature) return refuse(ctx, origin, job, refusal);
-  row.job_id = draw_id(ctx, origin, live.federated);
+  row.job_id = job_id_for(ctx, spec, origin, member);
   if (refusal == Reason::none) refusal = admit_anywhere(ctx, origin, spec).refusal;
   if (refusal != Reason::none) return refuse(ctx, origin, job, refusal);
   tell(ctx, StoryKind::submit, origin, job);
@@ -255,12 +267,18 @@ void submit_job(const Context& ctx, JobId job) {
     record.priority = 0;
     ctx.state.record_rows[r].reason = static_cast<std::uint8_t>(Reason::job_held_user);
     record.active = viable & ClusterSet::only(origin);
+    must_wait(ctx, job);
+    return;
+  }
+  if (must_wait(ctx, job)) {
+    record.active = viable & ClusterSet::only(origin);
+    wake_dependents(ctx);
     return;
   }
   send_copies(ctx, job);
 }
 
-void send_copies(const Context& ctx, JobId job) {
+void send_copies(const Context& ctx, JobId job, bool looks_at_once) {
   const ClusterId origin = ctx.origin(job);
   const std::uint32_t r = ctx.state.jobs[job.index()].origin_record;
   RecordLive& record = ctx.state.records[r];
@@ -273,7 +291,7 @@ void send_copies(const Context& ctx, JobId job) {
   } else {
     record.active.add(origin);
     row.state = RecordState::pending;
-    queue_record(ctx, r);
+    queue_record(ctx, r, looks_at_once);
   }
   submit_siblings(ctx, job, record.viable - ClusterSet::only(origin));
 }

@@ -16,11 +16,11 @@ enum class Argument { none, required, optional };
 
 // What is done with an option; the first group is recorded.
 enum class Action {
-  account, begin, cluster_constraint, clusters, constraint, contiguous, cpus_per_gpu,
-  cpus_per_task, exclude, exclusive, gpus, gpus_per_node, gpus_per_socket, gpus_per_task, gres,
-  hold, job_name, mem, mem_per_cpu, mem_per_gpu, nice, no_requeue, nodelist, nodes, ntasks,
-  ntasks_per_gpu, ntasks_per_node, overcommit, partition, qos, requeue, sockets_per_node, time,
-  uid, use_min_nodes,
+  account, array, begin, cluster_constraint, clusters, constraint, contiguous, cpus_per_gpu,
+  cpus_per_task, dependency, exclude, exclusive, gpus, gpus_per_node, gpus_per_socket,
+  gpus_per_task, gres, hold, job_name, mem, mem_per_cpu, mem_per_gpu, nice, no_requeue, nodelist,
+  nodes, ntasks, ntasks_per_gpu, ntasks_per_node, overcommit, partition, qos, requeue,
+  sockets_per_node, time, uid, use_min_nodes,
   no_influence, not_modelled
 };
 
@@ -37,6 +37,7 @@ constexpr Argument kMaybe = Argument::optional;
 
 constexpr Option kRecorded[] = {
     {"account", 'A', kValue, Action::account},
+    {"array", 'a', kValue, Action::array},
     {"begin", 'b', kValue, Action::begin},
     {"cluster-constraint", 0, kValue, Action::cluster_constraint},
     {"cluster", 0, kValue, Action::clusters},
@@ -45,6 +46,7 @@ constexpr Option kRecorded[] = {
     {"contiguous", 0, kNone, Action::contiguous},
     {"cpus-per-gpu", 0, kValue, Action::cpus_per_gpu},
     {"cpus-per-task", 'c', kValue, Action::cpus_per_task},
+    {"dependency", 'd', kValue, Action::dependency},
     {"exclude", 'x', kValue, Action::exclude},
     {"exclusive", 0, kMaybe, Action::exclusive},
     {"gpus", 'G', kValue, Action::gpus},
@@ -98,10 +100,10 @@ constexpr Option kNoInfluence[] = {
 
 constexpr Action kRefuse = Action::not_modelled;
 constexpr Option kNotModelled[] = {
-    {"array", 'a', kValue, kRefuse},           {"batch", 0, kValue, kRefuse},
+    {"batch", 0, kValue, kRefuse},
     {"bb", 0, kValue, kRefuse},                {"bbf", 0, kValue, kRefuse},
     {"core-spec", 'S', kValue, kRefuse},       {"cores-per-socket", 0, kValue, kRefuse},
-    {"deadline", 0, kValue, kRefuse},          {"dependency", 'd', kValue, kRefuse},
+    {"deadline", 0, kValue, kRefuse},
     {"distribution", 'm', kValue, kRefuse},    {"extra-node-info", 'B', kValue, kRefuse},
     {"gres-flags", 0, kValue, kRefuse},        {"hint", 0, kValue, kRefuse},
     {"licenses", 'L', kValue, kRefuse},        {"mcs-label", 0, kValue, kRefuse},
@@ -328,9 +330,17 @@ class Parser {
       case Action::partition: job.partition = strings_.intern(value); break;
       case Action::qos: job.qos = strings_.intern(value); break;
       case Action::uid: job.user = strings_.intern(value); break;
+      case Action::dependency: job.dependency = strings_.intern(value); break;
       case Action::hold: job.held = true; break;
       case Action::requeue: job.requeue = true; break;
       case Action::no_requeue: job.requeue = false; break;
+      case Action::array: {
+        const auto array = parse_array(value);
+        if (!array) return bad_value(shown, value, "task ids as 0-7,9,10-20:5, with %N at the end");
+        out_.array_tasks = array->tasks;
+        job.array_limit = array->limit;
+        break;
+      }
       case Action::time: {
         const auto limit = parse_time_limit(value);
         if (!limit) return bad_value(shown, value, "M, M:S, H:M:S, D-H, D-H:M, D-H:M:S, UNLIMITED");

@@ -36,4 +36,12 @@ std::optional<std::vector<GresRequest>> parse_gpu_list(std::string_view text);
 /// --begin: "now" or "now+N[seconds|minutes|hours|days|weeks]" as the offset from now.
 std::optional<Duration> parse_begin_offset(std::string_view text);
 
+/// --array: task ids, ascending and each once, and how many may run at a time (0: all).
+struct ArraySpec {
+  std::vector<std::int32_t> tasks;
+  std::uint32_t limit = 0;
+};
+/// "0-3,7,10-20:5%2"; nullopt when it can't be read or names more than a million tasks.
+std::optional<ArraySpec> parse_array(std::string_view text);
+
 }  // namespace fedsim

@@ -1,4 +1,5 @@
 // Values of sbatch options (declared in options.hpp).
+#include <algorithm>
 #include <limits>
 
 #include "base/text.hpp"
@@ -109,6 +110,34 @@ std::optional<Duration> parse_begin_offset(std::string_view text) {
     return kSecond * seconds;
   }
   return std::nullopt;
+}
+
+std::optional<ArraySpec> parse_array(std::string_view text) {
+  constexpr std::int64_t kMostTasks = 1'000'000;
+  ArraySpec out;
+  const std::size_t percent = text.find('%');
+  if (percent != std::string_view::npos) {
+    const auto limit = parse_digits_only(text.substr(percent + 1));
+    if (!limit || *limit < 1 || *limit > kMostTasks) return std::nullopt;
+    out.limit = static_cast<std::uint32_t>(*limit);
+  }
+  for (const std::string& piece : split(text.substr(0, percent), ',')) {
+    const std::size_t colon = piece.find(':');
+    const std::string range = piece.substr(0, colon);
+    const std::size_t dash = range.find('-');
+    const auto low = parse_digits_only(range.substr(0, dash));
+    const auto high = dash == std::string::npos ? low : parse_digits_only(range.substr(dash + 1));
+    const auto step = colon == std::string::npos ? std::optional<std::int64_t>{1}
+                                                 : parse_digits_only(piece.substr(colon + 1));
+    if (!low || !high || !step || *high < *low || *step < 1) return std::nullopt;
+    const auto have = static_cast<std::int64_t>(out.tasks.size());
+    if (*high > INT32_MAX || have + (*high - *low) / *step >= kMostTasks) return std::nullopt;
+    for (std::int64_t task = *low; task <= *high; task += *step)
+      out.tasks.push_back(static_cast<std::int32_t>(task));
+  }
+  std::sort(out.tasks.begin(), out.tasks.end());
+  out.tasks.erase(std::unique(out.tasks.begin(), out.tasks.end()), out.tasks.end());
+  return out;
 }
 
 }  // namespace fedsim

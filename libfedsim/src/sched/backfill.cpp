@@ -22,6 +22,7 @@ std::int64_t floor_to(std::int64_t t, std::int64_t step) {
 bool runnable(const PassView& v, const QueueEntry& e) {
   if (!v.state.records[e.record].queued) return false;
   if (floor_seconds(v.state.record_rows[e.record].eligible) > v.now_s) return false;
+  if (array_is_full(v, e)) return false;
   return partition_limit(v.partition(e), v.demand(e), v.limit_s(e)) == Reason::none;
 }
 
@@ -271,7 +272,12 @@ class JobPlanner {
   std::optional<Step> take(std::int64_t start) {
     if (start <= v_.now_s && overlaps(v_.scratch.reserved, v_.own().pool.completing_nodes()))
       start = v_.now_s + 1;
-    if (start <= v_.now_s && start_now(c_, e_)) return Step::started;
+    if (start <= v_.now_s && v_.spec(e_).het_job != 0) {
+      chosen_shares(v_, d_, v_.scratch.reserved);
+      v_.scratch.het_components.push_back({e_, v_.scratch.shares});
+    } else if (start <= v_.now_s && start_now(c_, e_)) {
+      return Step::started;
+    }
     if (start > c_.window_end || (start > v_.now_s && !may_reserve_)) return Step::skipped;
     if (reserve(c_, start, limit_, v_.scratch.reserved)) return Step::planned;
     return std::nullopt;
@@ -310,6 +316,31 @@ struct Counters {
   }
 };
 
+/// Components of the heterogeneous job that `job` is one of: they stand together in the trace.
+std::size_t components_n(const PassView& v, JobId job) {
+  const std::uint32_t id = v.trace.jobs[job.index()].het_job;
+  return static_cast<std::size_t>(std::count_if(v.trace.jobs.begin(), v.trace.jobs.end(),
+                                                [&](const JobSpec& j) { return j.het_job == id; }));
+}
+
+/// Starts the heterogeneous jobs of which every component could start now. The plan held each one's
+/// nodes, so that they are on distinct nodes (semantics 9.4; BF-19).
+void start_het_jobs(Cycle& c) {
+  const PassView& v = c.v;
+  std::vector<HetComponent>& all = v.scratch.het_components;
+  while (!all.empty()) {
+    const JobId leader = v.state.record_rows[all.front().entry.record].job;
+    const std::uint32_t id = v.trace.jobs[leader.index()].het_job;
+    const auto rest = std::stable_partition(all.begin(), all.end(), [&](const HetComponent& x) {
+      return v.spec(x.entry).het_job == id;
+    });
+    if (static_cast<std::size_t>(rest - all.begin()) == components_n(v, leader)) {
+      for (auto x = all.begin(); x != rest; ++x) v.host.start(x->entry, x->shares, true);
+    }
+    all.erase(all.begin(), rest);
+  }
+}
+
 bool any_runnable(const PassView& v) {
   const std::vector<QueueEntry>& queue = v.own().queue;
   return std::any_of(queue.begin(), queue.end(),
@@ -327,6 +358,7 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
   if (reach.last() == 0) return {true, false, any_runnable(v) ? 1 : 0};
   Cycle cycle{v, set, plan, FreeBy(v), reach, v.now_s + set.window_s, false};
   v.scratch.none_before.clear();
+  v.scratch.het_components.clear();
   Counters counters{{}, std::vector<int>(p.bf_max_job_part > 0 ? v.model.partitions.size() : 0, 0)};
   int tested = 0;
   int started = 0;
@@ -344,6 +376,7 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
     }
     if (plan.records() >= set.max_slices) break;
   }
+  start_het_jobs(cycle);
   if (tested == 0) tested = any_runnable(v) ? 1 : 0;
   return {true, cycle.lock_denied, tested};
 }

@@ -12,6 +12,11 @@ std::int64_t PassView::limit_s(const QueueEntry& e) const {
   return effective_limit(partition(e), spec(e).limit_s);
 }
 
+bool array_is_full(const PassView& v, const QueueEntry& e) {
+  const JobSpec& spec = v.spec(e);
+  return spec.array_limit != 0 && v.host.array_running(e.record) >= spec.array_limit;
+}
+
 namespace {
 
 /// Nodes on which a job may start now: up and without a running epilog.
@@ -31,6 +36,7 @@ enum class Verdict { go_on, fail };
 Verdict try_entry(const PassView& v, const QueueEntry& e, PassOutcome& outcome) {
   PassScratch& s = v.scratch;
   const Demand& d = v.demand(e);
+  if (v.spec(e).het_job != 0) return Verdict::fail;  // backfill's alone to start
   s.job_nodes = s.open;
   and_into(s.job_nodes, v.partition(e).nodes);
   if (count_bits(s.job_nodes) < d.min_nodes) {
@@ -72,6 +78,10 @@ PassOutcome main_pass(const PassView& v, bool full) {
     const Reason limit = partition_limit(v.partition(e), v.demand(e), v.limit_s(e));
     if (limit != Reason::none) {
       v.host.set_reason(e.record, limit);
+      continue;
+    }
+    if (array_is_full(v, e)) {
+      v.host.set_reason(e.record, Reason::job_array_task_limit);
       continue;
     }
     if (!full && depth++ > v.model.scheduler.default_queue_depth) {

@@ -24,6 +24,8 @@ class PassHost {
   virtual void start(const QueueEntry& entry, const std::vector<NodeShare>& shares,
                      bool backfilled) = 0;
   virtual void set_reason(std::uint32_t record, Reason reason) = 0;
+  /// Tasks of the record's job array that run now.
+  virtual std::uint32_t array_running(std::uint32_t record) const = 0;
 };
 
 /// Where one running job is: words [first, first + n) of a node set, stored from `offset` on.
@@ -38,6 +40,13 @@ struct NoneBefore {
   std::uint32_t demand = 0;
   std::size_t need = 0;
   std::int64_t limit = 0, at = 0;
+};
+
+/// A component of a heterogeneous job that could start in this backfill cycle, and what it would
+/// hold.
+struct HetComponent {
+  QueueEntry entry;
+  std::vector<NodeShare> shares;
 };
 
 /// Buffers of all schedulers, kept between passes so that the hot loop allocates nothing.
@@ -64,6 +73,7 @@ struct PassScratch {
   std::vector<std::uint8_t> could_start;  ///< Reach
   Bitmap reach_nodes;
   std::vector<NoneBefore> none_before;
+  std::vector<HetComponent> het_components;
   Bitmap base;  ///< nodes that the entry may use
   Bitmap candidates;
 };
@@ -91,6 +101,9 @@ struct PassView {
   /// Seconds the job may run in the entry's partition; kUnlimited.
   std::int64_t limit_s(const QueueEntry& e) const;
 };
+
+/// A task of an array of which as many run as may (--array=0-9%2).
+bool array_is_full(const PassView& v, const QueueEntry& e);
 
 /// How a pass ended, for skipping the next one when nothing changed.
 struct PassOutcome {

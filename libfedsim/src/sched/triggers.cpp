@@ -70,7 +70,7 @@ void schedule_main(const Controller& c) {
   // A full pass with nothing new decides nothing: it is not simulated, and catch_up_full() moves
   // its clock.
   const bool news = own.changed_for_main || own.next_eligible_s != INT64_MAX;
-  if (own.queued_n > 0 && news && p.sched_interval_s > 0) {
+  if (own.queued_n + own.dependents_n > 0 && news && p.sched_interval_s > 0) {
     const std::int64_t full = std::max(tick_at_or_after(c, soon),
                                        tick_at_second(c, own.last_full_s + p.sched_interval_s));
     if (full <= at) {
@@ -175,6 +175,14 @@ void note_update(const Controller& c) {
   if (looped(c) && c.own().fed.schedules()) schedule_backfill(c);
 }
 
+void note_news(const Controller& c) {
+  c.own().changed_for_main = true;
+  c.own().changed_for_backfill = true;
+  c.own().last_update_s = floor_seconds(c.state.now);
+  if (c.options.fidelity == Fidelity::ideal) c.state.dirty.add(c.cluster);
+  plan_loops(c);
+}
+
 void request_pass(const Controller& c) {
   ClusterState& own = c.own();
   own.changed_for_main = true;
@@ -184,7 +192,7 @@ void request_pass(const Controller& c) {
     c.state.dirty.add(c.cluster);
     return;
   }
-  if (!looped(c) || own.queued_n == 0 || !own.fed.schedules()) return;
+  if (!looped(c) || own.queued_n + own.dependents_n == 0 || !own.fed.schedules()) return;
   own.pass_requested = true;
   catch_up_full(c);
   plan_loops(c);

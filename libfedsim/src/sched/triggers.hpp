@@ -34,6 +34,9 @@ void request_pass(const Controller& c);
 /// Something changed that only backfill looks at.
 void note_update(const Controller& c);
 
+/// A job that waits for others may be free: the next pass that is due anyway looks.
+void note_news(const Controller& c);
+
 /// Schedules the next main or full pass and backfill cycle that are due; call after each pass.
 void plan_loops(const Controller& c);
 

@@ -26,17 +26,19 @@ enum class EventKind : std::uint8_t {
   full_pass,
   backfill_pass,
   ideal_pass,
-  drain_watch,    ///< of `cluster`: has a draining member finished?
-  controller_up,  ///< `cluster` listens again
+  drain_watch,      ///< of `cluster`: has a draining member finished?
+  controller_up,    ///< `cluster` listens again
+  dependency_test,  ///< of `cluster`: other origins' dependents on its jobs
   // Messages between controllers, to `cluster`; `aux` and `generation` as in fed/transport.hpp.
-  sibling_submit,    ///< subject: job; a copy
-  submit_refused,    ///< subject: job; the sender does not take its copy
-  sibling_started,   ///< subject: job; the sender started it
-  sibling_complete,  ///< subject: job; it is over elsewhere, or not wanted here any more
-  sibling_cancel,    ///< subject: job; kill it there
-  sibling_update,    ///< subject: job
-  update_done,       ///< subject: job
-  sync               ///< the sender's jobs as it knew them when the connection was made
+  sibling_submit,     ///< subject: job; a copy
+  submit_refused,     ///< subject: job; the sender does not take its copy
+  sibling_started,    ///< subject: job; the sender started it
+  sibling_complete,   ///< subject: job; it is over elsewhere, or not wanted here any more
+  sibling_cancel,     ///< subject: job; kill it there
+  sibling_update,     ///< subject: job
+  update_done,        ///< subject: job
+  dependency_result,  ///< subject: job; the sender tested one of its conditions
+  sync                ///< the sender's jobs as it knew them when the connection was made
 };
 
 /// Kinds from here on are messages.

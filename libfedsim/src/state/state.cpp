@@ -28,6 +28,7 @@ struct QueueOrder {
     const std::uint32_t job_a = state.job_rows[state.record_rows[a.record].job.index()].job_id;
     const std::uint32_t job_b = state.job_rows[state.record_rows[b.record].job.index()].job_id;
     if (job_a != job_b) return job_a < job_b;
+    if (a.record != b.record) return a.record < b.record;  // tasks of an array
     return a.partition < b.partition;
   }
 };

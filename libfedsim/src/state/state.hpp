@@ -9,14 +9,12 @@
 #include "fedsim/ids.hpp"
 #include "fedsim/result.hpp"
 #include "state/event_queue.hpp"
+#include "state/federation.hpp"
 #include "state/node_pool.hpp"
 
 namespace fedsim {
 
 inline constexpr std::uint32_t kNoIndex = UINT32_MAX;
-
-/// No cluster: a start lock that nobody holds.
-inline constexpr std::uint8_t kNobody = 255;
 
 /// What is true of a submission, whoever knows it; beside its JobRow. Controllers act on what their
 /// own records say (RecordLive).
@@ -52,27 +50,6 @@ struct RecordLive {
   bool detached = false;  ///< its cluster left the federation: an ordinary job from then on
 };
 
-/// State of a cluster in its federation (sacctmgr(1), fedstate).
-enum class FedState : std::uint8_t { active, inactive, drain, drain_remove, drained };
-
-/// What a controller has to do with its siblings.
-struct Member {
-  FedState state = FedState::active;
-  bool joined = true;     ///< of the federation
-  bool up = true;         ///< slurmctld runs
-  std::uint8_t life = 0;  ///< counts restarts: what was queued to be sent does not survive one
-  ClusterSet cut_off;     ///< siblings without a network link
-  ClusterSet sends_to;    ///< siblings with an open connection
-  ClusterSet unsynced;    ///< connected siblings whose jobs are not yet compared with ours
-  std::vector<SimTime> snapshot;  ///< by sibling: instant of the list of jobs on its way there
-  std::vector<std::int64_t> last_arrival;  ///< by sibling: messages stay in order
-
-  /// Its controller runs and starts jobs (semantics 1.8).
-  bool schedules() const {
-    return up && (!joined || (state != FedState::inactive && state != FedState::drained));
-  }
-};
-
 /// One allocation while it holds resources.
 struct LiveAllocation {
   std::uint32_t record = kNoIndex;
@@ -100,6 +77,8 @@ struct ClusterState {
   std::vector<QueueEntry> queue;  ///< sorted; entries of records no longer queued are skipped
   std::size_t queue_dead = 0;
   std::size_t queued_n = 0;
+  std::size_t dependents_n = 0;  ///< jobs of this origin that wait for others
+  SimTime dependency_test_at = kNoTime;
   bool iterating = false;             ///< a pass walks the queue: entries must stay where they are
   std::vector<RunningEntry> running;  ///< by (end_s, record)
   std::uint32_t next_local_id = 1;
@@ -155,6 +134,8 @@ struct SimState {
     SimTime sent{};
   };
   std::vector<Update> updates;
+  std::vector<ArrayLive> arrays;
+  std::vector<Dependent> dependents;
   std::vector<Event> parked;  ///< messages without a connection, and what waits for a controller
   ClusterSet dirty;           ///< ideal runs: clusters to schedule before time moves on
 };

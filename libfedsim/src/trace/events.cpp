@@ -69,16 +69,42 @@ class EventReader {
     return words;
   }
 
+  /// A submission; components of a heterogeneous job stand between ":" words.
   void submit(const nlohmann::json& event) {
     const std::string label = event.value("label", "");
-    ParsedRequest parsed = parse_sbatch(words_of(event, "args"), trace_.strings);
+    if (!is_seconds(event, "run") || event["run"].get<double>() < 0) {
+      return error("C063", "submission " + label + ": no run time (run, seconds)");
+    }
+    const Words argv = words_of(event, "args");
+    const bool heterogeneous = std::find(argv.begin(), argv.end(), ":") != argv.end();
+    const auto group =
+        heterogeneous ? static_cast<std::uint32_t>(trace_.jobs.size()) + 1 : std::uint32_t{0};
+    StringId clusters{0};
+    for (auto from = argv.begin();;) {
+      const auto to = std::find(from, argv.end(), ":");
+      ParsedRequest parsed = parse_sbatch({from, to}, trace_.strings);
+      parsed.job.het_job = group;
+      // -M counts for the whole job, wherever it stands.
+      if (parsed.job.clusters != StringId{0}) clusters = parsed.job.clusters;
+      if (heterogeneous) parsed.job.clusters = clusters;
+      add(event, label, std::move(parsed));
+      if (to == argv.end()) break;
+      from = to + 1;
+    }
+    if (event.contains("script") && !event.value("elapsed", false)) {
+      diagnostics_.push_back({Severity::warning, "C065", file_, 0,
+                              "submission " + label + ": its script is not simulated, only the " +
+                                  "run time given",
+                              ""});
+    }
+    ++trace_.report.rows;
+  }
+
+  void add(const nlohmann::json& event, const std::string& label, ParsedRequest parsed) {
     for (Diagnostic& d : parsed.diagnostics) {
       d.file = file_;
       d.message = "submission " + label + ": " + d.message;
       diagnostics_.push_back(std::move(d));
-    }
-    if (!is_seconds(event, "run") || event["run"].get<double>() < 0) {
-      return error("C063", "submission " + label + ": no run time (run, seconds)");
     }
     JobSpec job = parsed.job;
     job.submit = at_;
@@ -92,14 +118,7 @@ class EventReader {
     if (job.user == StringId{0}) job.user = trace_.strings.intern(event.value("user", "root"));
     if (job.account == StringId{0}) job.account = account_of(job.user);
     job.trace_id = static_cast<std::int64_t>(trace_.jobs.size()) + 1;
-    if (event.contains("script") && !job.run_is_elapsed) {
-      diagnostics_.push_back({Severity::warning, "C065", file_, 0,
-                              "submission " + label + ": its script is not simulated, only the " +
-                                  "run time given",
-                              ""});
-    }
-    trace_.jobs.push_back(job);
-    ++trace_.report.rows;
+    trace_.add(job, parsed.array_tasks);
   }
 
   StringId account_of(StringId user) {

@@ -21,11 +21,11 @@ std::uint64_t hash_gres(std::uint64_t hash, const std::vector<GresRequest>& list
 }
 
 std::uint64_t content_hash(const ResourceRequest& r) {
-  const std::int64_t numbers[] = {
-      r.nodes_min,        r.nodes_max,        r.ntasks,           r.cpus_per_task,
-      r.ntasks_per_node,  r.mem_per_node_mib, r.mem_per_cpu_mib,  r.mem_per_gpu_mib,
-      r.sockets_per_node, r.cpus_per_gpu,     r.ntasks_per_gpu,   r.exclusive,
-      r.contiguous,       r.overcommit,       r.use_min_nodes};
+  const std::int64_t numbers[] = {r.nodes_min,       r.nodes_max,       r.ntasks,
+                                  r.cpus_per_task,   r.ntasks_per_node, r.mem_per_node_mib,
+                                  r.mem_per_cpu_mib, r.mem_per_gpu_mib, r.sockets_per_node,
+                                  r.cpus_per_gpu,    r.ntasks_per_gpu,  r.exclusive,
+                                  r.contiguous,      r.overcommit,      r.use_min_nodes};
   std::uint64_t hash = hash_bytes(numbers, sizeof numbers, 0);
   for (const auto* list :
        {&r.gres_per_node, &r.gres_per_job, &r.gres_per_task, &r.gres_per_socket}) {
@@ -51,16 +51,19 @@ class Merger {
       job.request = requests[job.request];
       for (StringId JobSpec::*text :
            {&JobSpec::label, &JobSpec::name, &JobSpec::origin, &JobSpec::user, &JobSpec::account,
-            &JobSpec::partition, &JobSpec::qos, &JobSpec::clusters, &JobSpec::cluster_constraint}) {
+            &JobSpec::partition, &JobSpec::qos, &JobSpec::clusters, &JobSpec::cluster_constraint,
+            &JobSpec::dependency}) {
         job.*text = translate(job.*text);
       }
       if (job.array_job != 0) job.array_job += first_job;
+      if (job.het_job != 0) job.het_job += first_job;
       into_.jobs.push_back(job);
     }
     for (Operation op : from_.operations) {
       op.cluster = translate(op.cluster);
       op.target = translate(op.target);
       op.sibling = translate(op.sibling);
+      op.value = translate(op.value);
       into_.operations.push_back(op);
     }
     into_.report.rows += from_.report.rows;
@@ -94,6 +97,18 @@ std::uint32_t Trace::intern_request(const ResourceRequest& request) {
   return index;
 }
 
+void Trace::add(JobSpec job, const std::vector<std::int32_t>& array_tasks) {
+  if (array_tasks.empty()) {
+    jobs.push_back(job);
+    return;
+  }
+  job.array_job = static_cast<std::uint32_t>(jobs.size()) + 1;
+  for (const std::int32_t task : array_tasks) {
+    job.array_task = task;
+    jobs.push_back(job);
+  }
+}
+
 void Trace::finish() {
   const auto by_submit = [](const JobSpec& a, const JobSpec& b) { return a.submit < b.submit; };
   if (!std::is_sorted(jobs.begin(), jobs.end(), by_submit)) {
@@ -120,9 +135,12 @@ Trace merge(const std::vector<Trace>& traces) {
 Trace read_trace(const std::filesystem::path& path, const ReadOptions& options) {
   const Input input = read_input(path);
   switch (guess_format(input, options)) {
-    case TraceFormat::swf: return read_swf_text(input, options);
-    case TraceFormat::sacct: return read_sacct_text(input, options);
-    case TraceFormat::sacct_json: return read_sacct_json_text(input, options);
+    case TraceFormat::swf:
+      return read_swf_text(input, options);
+    case TraceFormat::sacct:
+      return read_sacct_text(input, options);
+    case TraceFormat::sacct_json:
+      return read_sacct_json_text(input, options);
   }
   return {};
 }

@@ -143,8 +143,7 @@ TEST(Sbatch, BeginIsRelativeToSubmission) {
 }
 
 TEST(Sbatch, InfluentialButNotModelledIsRefusedByName) {
-  EXPECT_EQ(refusal({"--array=1-3"}), "option --array is not modelled");
-  EXPECT_EQ(refusal({"-d", "afterok:1"}), "option -d (--dependency) is not modelled");
+  EXPECT_EQ(refusal({"-s"}), "option -s (--oversubscribe) is not modelled");
   EXPECT_EQ(refusal({"-n1", ":", "-n2"}), "option : (heterogeneous job) is not modelled");
   EXPECT_EQ(refusal({"--exclusive=user"}), "option --exclusive=user is not modelled");
   for (const char* option : {"--switches=1", "--reservation=r", "--deadline=now+5", "--time-min=1",
@@ -153,6 +152,16 @@ TEST(Sbatch, InfluentialButNotModelledIsRefusedByName) {
     ASSERT_EQ(p.out.diagnostics.size(), 1U) << option;
     EXPECT_EQ(p.out.diagnostics[0].code, "C081") << option;
   }
+}
+
+TEST(Sbatch, Arrays) {
+  const auto tasks = [](const std::string& text) { return parse({"-a", text}).out.array_tasks; };
+  using Tasks = std::vector<std::int32_t>;
+  EXPECT_EQ(tasks("0-3"), (Tasks{0, 1, 2, 3}));
+  EXPECT_EQ(tasks("7,1-5:2,3"), (Tasks{1, 3, 5, 7}));
+  EXPECT_EQ(parse({"--array=1-9%4"}).out.job.array_limit, 4U);
+  for (const char* bad : {"", "3-1", "1-5:0", "a", "1-2%0", "0-2000000", "1,,2"})
+    EXPECT_NE(refusal({"-a", bad}), "") << bad;
 }
 
 TEST(Sbatch, WithoutInfluenceIsAccepted) {

@@ -15,6 +15,7 @@ class NoHost : public PassHost {
   void unlock(std::uint32_t) override {}
   void start(const QueueEntry&, const std::vector<NodeShare>&, bool) override {}
   void set_reason(std::uint32_t, Reason) override {}
+  std::uint32_t array_running(std::uint32_t) const override { return 0; }
 };
 
 /// `nodes` unit nodes at second 0; the argument of the test says whether shortcuts are on.

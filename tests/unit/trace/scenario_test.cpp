@@ -122,6 +122,25 @@ TEST_F(ScenarioFolder, Operations) {
   EXPECT_EQ(s.trace.strings.view(s.trace.operations[2].target), "J");
 }
 
+TEST_F(ScenarioFolder, ArraysAndHeterogeneousJobs) {
+  events(R"({"t": 0, "op": "submit", "label": "A", "at": "a", "run": 1,
+              "args": ["-a", "0-4:2,7%2"]},
+             {"t": 1, "op": "submit", "label": "H", "at": "a", "run": 1,
+              "args": ["-M", "b", "-n1", ":", "-n2", "-d", "afterok:{A}"]})");
+  const RecordedScenario s = read_scenario(folder_);
+  const std::vector<JobSpec>& jobs = s.trace.jobs;
+  ASSERT_EQ(jobs.size(), 6U);
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(jobs[k].array_task, (std::vector<std::int32_t>{0, 2, 4, 7})[k]);
+    EXPECT_EQ(jobs[k].array_job, jobs[0].array_job);
+    EXPECT_EQ(jobs[k].array_limit, 2U);
+  }
+  EXPECT_NE(jobs[4].het_job, 0U);
+  EXPECT_EQ(jobs[5].het_job, jobs[4].het_job);
+  EXPECT_EQ(s.trace.strings.view(jobs[5].clusters), "b");
+  EXPECT_EQ(s.trace.strings.view(jobs[5].dependency), "afterok:{A}");
+}
+
 TEST_F(ScenarioFolder, UpdatesStatesAndFaults) {
   events(
       std::string(kSubmit) +
@@ -150,15 +169,16 @@ TEST_F(ScenarioFolder, UpdatesStatesAndFaults) {
 
 TEST_F(ScenarioFolder, WhatIsNotModelledIsNamedAllAtOnce) {
   events(std::string(kSubmit) +
-         R"(,{"t": 2, "op": "submit", "label": "K", "at": "a", "args": ["--array=1-3"], "run": 1},
+         R"(,{"t": 2, "op": "submit", "label": "K", "at": "a", "run": 1,
+              "args": ["--reservation=r"]},
              {"t": 3, "op": "cmd", "at": "a", "argv": ["scontrol", "update", "jobid={J}"]},
              {"t": 4, "op": "kill_slurmd", "node": "a1"},
              {"t": 5, "op": "cmd", "at": "a", "argv": ["scancel", "-u", "bob"]},
              {"t": 6, "op": "cmd", "at": "a", "argv": ["scancel", "{GONE}"]},
              {"t": 7, "op": "submit", "label": "L", "at": "nowhere", "args": [], "run": 1})");
   const std::string text = refusal();
-  for (const char* part : {"--array", "scontrol update jobid={J}", "kill_slurmd", "scancel -u bob",
-                           "GONE", "no cluster nowhere"}) {
+  for (const char* part : {"--reservation", "scontrol update jobid={J}", "kill_slurmd",
+                           "scancel -u bob", "GONE", "no cluster nowhere"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
 }
