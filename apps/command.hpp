@@ -48,5 +48,6 @@ void add_trace(CLI::App& root, Context& context);
 void add_plan(CLI::App& root, Context& context);
 void add_report(CLI::App& root, Context& context);
 void add_jobid(CLI::App& root, Context& context);
+void add_explain(CLI::App& root, Context& context);
 
 }  // namespace fedsim::apps

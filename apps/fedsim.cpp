@@ -66,6 +66,7 @@ int run_command(int argc, char** argv) {
       ->capture_default_str();
   app.parse_complete_callback([&] { set_log_level(parse_log_level(context.log_level)); });
   add_run(app, context);
+  add_explain(app, context);
   add_verify(app, context);
   add_check(app, context);
   add_params(app, context);

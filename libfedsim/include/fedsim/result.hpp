@@ -169,6 +169,9 @@ std::string to_csv(const Table& table, TimeStyle style, SimTime t0);
 std::string summary_json(const Result& result);
 std::string manifest_json(const Result& result, const WriteOptions& options);
 
+/// The story of one job in words, record by record; needs a run with RunOptions::keep_events.
+std::string job_story(const Result& result, JobId job);
+
 /// One lane per GPU, a colour per job; revoked records as hatched marks on a lane of their own,
 /// never on a GPU's.
 std::string timeline_svg(const Result& result);

@@ -29,7 +29,8 @@ ClusterId origin_of(const Context& ctx, const JobSpec& spec) {
   return first;
 }
 
-/// Best verdict over the partitions of the list: any that takes the job is enough.
+/// Verdict over the partitions of the list: one that takes the job is enough, with
+/// EnforcePartLimits=ALL every one must (recording 04).
 Admission admit_anywhere(const Context& ctx, ClusterId c, const JobSpec& spec) {
   const auto& list = ctx.names.partitions[c.index()].at(spec.partition.index());
   if (list.empty()) return {Reason::invalid_partition, Reason::none};
@@ -44,8 +45,12 @@ Admission admit_anywhere(const Context& ctx, ClusterId c, const JobSpec& spec) {
     q.fits_empty = v.fits_empty;
     q.held = spec.held;
     const Admission a = admit(q);
-    if (a.refusal == Reason::none && a.pending == Reason::none) return a;
-    if (a.refusal == Reason::none || best.refusal == Reason::invalid_partition) best = a;
+    const bool all = ctx.cluster(c).enforce_part_limits == EnforcePartLimits::all;
+    if (all && a.refusal != Reason::none) return a;
+    const bool runs = a.refusal == Reason::none && a.pending == Reason::none;
+    if (runs && !all) return a;
+    const bool first = best.refusal == Reason::invalid_partition;
+    if (first || runs || (a.refusal == Reason::none && best.refusal != Reason::none)) best = a;
   }
   return best;
 }
