@@ -73,6 +73,27 @@ Context Engine::context() {
           demands_,         names_,           observer_};
 }
 
+/// Copies whose lock is never granted keep their controller's loops going for ever (semantics 1.7).
+/// With only passes to come, and none that started a job for longer than every interval, the run
+/// is over.
+bool Engine::is_quiet(std::int64_t at) const {
+  const SimState& s = state_;
+  if (!scenario_.options.driven.empty() || !s.queue.only_polls() ||
+      s.next_submit < scenario_.trace->jobs.size() ||
+      s.next_operation < scenario_.trace->operations.size())
+    return false;
+  std::int64_t longest_s = 60;
+  std::int64_t from = ns(s.last_change);
+  for (std::size_t c = 0; c < s.clusters.size(); ++c) {
+    const SchedulerModel& p = scenario_.model->clusters[c].scheduler;
+    longest_s = std::max({longest_s, p.sched_interval_s, p.bf_interval_s});
+    const ClusterState& own = s.clusters[c];
+    if (own.queued_n + own.dependents_n == 0 || own.next_eligible_s == INT64_MAX) continue;
+    from = std::max(from, s.clusters[c].next_eligible_s * kSecond.count());
+  }
+  return at - from > 3 * longest_s * kSecond.count();
+}
+
 Engine::Next Engine::next() const {
   const Trace& trace = *scenario_.trace;
   Next out;
@@ -92,6 +113,7 @@ Engine::Next Engine::next() const {
     offer(Source::operation, {ns(trace.operations[i].at), pack_order({Phase::control, 0, i}), i, 0,
                               0, EventKind::operation, 0});
   }
+  if (out.source == Source::queue && is_quiet(out.event.at)) out.source = Source::none;
   if (!state_.dirty.empty()) {
     const auto c = static_cast<std::uint8_t>(std::countr_zero(state_.dirty.bits()));
     offer(Source::ideal,
@@ -113,6 +135,7 @@ bool Engine::step(SimTime until) {
                                                  std::to_string(static_cast<int>(n.event.kind)) +
                                                  " of " + std::to_string(n.event.subject));
   state_.now = SimTime{Duration{n.event.at}};
+  if (!is_poll(n.event.kind)) state_.last_change = state_.now;
   dispatch(n.event);
   return true;
 }

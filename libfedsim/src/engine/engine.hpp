@@ -30,6 +30,7 @@ class Engine {
     Event event;
   };
   Next next() const;
+  bool is_quiet(std::int64_t at) const;
 
   void dispatch(const Event& event);
   void deliver(const Context& ctx, const Event& message);

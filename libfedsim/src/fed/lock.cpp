@@ -65,11 +65,16 @@ bool lock_all_siblings(const Context& ctx, std::uint32_t record) {
 }  // namespace
 
 bool ask_lock(const Context& ctx, std::uint32_t record) {
-  if (!is_federated(ctx.state, record)) return true;
   const ClusterId me = ctx.state.record_rows[record].cluster;
   const JobId job = ctx.state.record_rows[record].job;
   const ClusterId origin = ctx.origin(job);
   JobLive& live = ctx.state.jobs[job.index()];
+  if (!is_federated(ctx.state, record)) {
+    // The job of a cluster that left may still run where it was sent before.
+    if (live.running_record == kNoIndex) return true;
+    tell(ctx, StoryKind::double_start_averted, me, job, origin);
+    return false;
+  }
   bool granted = false;
   if (me == origin || connected(ctx, {me, origin})) {
     granted = !call_in_flight(ctx, me, job) && set_lock(ctx, origin, me, job);

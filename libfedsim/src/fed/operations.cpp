@@ -76,6 +76,7 @@ void change_siblings(const Context& ctx, std::uint32_t r) {
   if (added.has(row.cluster)) {
     live.active.add(row.cluster);
     live.tracking = false;
+    forget(s, row.cluster, r);  // what is left of its older entries
     s.record_rows[r].state = RecordState::pending;
     s.record_rows[r].end = kNoTime;
     queue_record(ctx, r);

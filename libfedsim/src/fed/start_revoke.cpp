@@ -246,10 +246,11 @@ void revoke_record(const Context& ctx, std::uint32_t r, bool complete) {
   const bool at_origin = ctx.origin(row.job) == row.cluster;
   live.tracking = at_origin && !complete;
   if (!at_origin) live.linked = false;
-  if (row.state != RecordState::pending) return;  // REVOKED already
-  dequeue(s, row.cluster, r);
   const std::uint32_t runner = s.jobs[row.job.index()].running_record;
   const SimTime when = runner != kNoIndex ? s.record_rows[runner].start : stamp(ctx, s.now);
+  if (row.state == RecordState::revoked && row.end == kNoTime) row.end = std::max(when, row.submit);
+  if (row.state != RecordState::pending) return;  // REVOKED already
+  dequeue(s, row.cluster, r);
   row.state = RecordState::revoked;
   row.end = std::max(when, row.submit);
   // What accounting shows as Start of a revoked copy differs by release (recordings, RELEASES).
@@ -278,11 +279,14 @@ void settle(const Context& ctx, JobId job) {
   if (live.finished || live.running_record != kNoIndex || live.requeueing) return;
   for (std::uint32_t r = live.newest_record; r != kNoIndex; r = s.records[r].previous) {
     if (s.record_rows[r].state == RecordState::pending && s.records[r].linked) return;
+    if (s.records[r].tracking) return;  // the origin still waits for news
   }
   live.finished = true;
   ++s.jobs_done;
   JobRow& row = s.job_rows[job.index()];
-  if (row.state == RecordState::pending) row.state = RecordState::cancelled;
+  // Running still: a copy that started late was killed.
+  if (row.state == RecordState::pending || row.state == RecordState::running)
+    row.state = RecordState::cancelled;
 }
 
 void end_record(const Context& ctx, std::uint32_t record, RecordState state) {

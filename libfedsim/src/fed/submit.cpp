@@ -177,10 +177,16 @@ void queue_record(const Context& ctx, std::uint32_t record, bool looks_at_once) 
   const ClusterId c = row.cluster;
   const JobSpec& spec = ctx.spec(row.job);
   ClusterState& own = ctx.state.clusters[c.index()];
+  const auto& list = ctx.names.partitions[c.index()].at(spec.partition.index());
+  // A partition that could never hold the job takes no part in the search for one that can.
+  const bool some_fit = std::any_of(list.begin(), list.end(), [&](PartitionId p) {
+    return demand_of(ctx, c, p, spec.request).fits_empty;
+  });
   bool first = true;
-  for (const PartitionId p : ctx.names.partitions[c.index()].at(spec.partition.index())) {
+  for (const PartitionId p : list) {
     const DemandTable::Verdict v = demand_of(ctx, c, p, spec.request);
     if (ctx.demands.demands[v.demand].refusal != Reason::none) continue;
+    if (some_fit && !v.fits_empty) continue;
     if (first) ctx.state.record_rows[record].partition = p;
     first = false;
     enqueue(ctx.state, ctx.cluster(c), c, {record, p.index(), v.demand});
@@ -295,7 +301,9 @@ void send_copies(const Context& ctx, JobId job, bool looks_at_once) {
     row.state = RecordState::revoked;  // not viable at home (semantics 1.3 point 7)
   } else {
     record.active.add(origin);
+    if (row.state == RecordState::revoked) forget(ctx.state, origin, r);  // back in the queue
     row.state = RecordState::pending;
+    row.end = kNoTime;
     queue_record(ctx, r, looks_at_once);
   }
   submit_siblings(ctx, job, record.viable - ClusterSet::only(origin));

@@ -59,7 +59,8 @@ void send_sync(const Context& ctx, Route route, Duration delay, bool answer) {
 bool may_connect(const Context& ctx, Route route) {
   const Member& a = member(ctx, route.from);
   const Member& b = member(ctx, route.to);
-  return route.from != route.to && a.joined && b.joined && a.up && b.up && !a.cut_off.has(route.to);
+  return ctx.model.federated && route.from != route.to && a.joined && b.joined && a.up && b.up &&
+         !a.cut_off.has(route.to);
 }
 
 void close(const Context& ctx, Route route) {

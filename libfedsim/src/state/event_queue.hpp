@@ -46,6 +46,12 @@ constexpr bool is_message(EventKind kind) {
   return kind >= EventKind::sibling_submit;
 }
 
+/// Kinds that only look whether there is something to do, and come again for ever.
+constexpr bool is_poll(EventKind kind) {
+  return kind == EventKind::main_pass || kind == EventKind::full_pass ||
+         kind == EventKind::backfill_pass || kind == EventKind::drain_watch;
+}
+
 /// 32 bytes. `order` packs phase, tie and creation counter.
 struct Event {
   std::int64_t at = 0;
@@ -83,11 +89,17 @@ class EventQueue {
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
   const Event& top() const { return heap_.top(); }
-  void pop() { heap_.pop(); }
+  void pop() {
+    polls_ -= is_poll(heap_.top().kind) ? 1U : 0U;
+    heap_.pop();
+  }
+  /// Nothing will happen but passes that look at the same queues again.
+  bool only_polls() const { return polls_ == heap_.size(); }
   /// Adds `event` with the next creation counter.
   void push(Event event, Phase phase, std::uint8_t tie) {
     event.order = pack_order({phase, tie, next_seq_++});
     heap_.push(event);
+    polls_ += is_poll(event.kind) ? 1U : 0U;
   }
   void reserve(std::size_t n) { heap_.reserve(n); }
 
@@ -97,6 +109,7 @@ class EventQueue {
   };
   boost::heap::d_ary_heap<Event, boost::heap::arity<4>, boost::heap::compare<Later>> heap_;
   std::uint64_t next_seq_ = 0;
+  std::size_t polls_ = 0;
 };
 
 }  // namespace fedsim

@@ -106,6 +106,7 @@ struct ClusterState {
 /// Copyable state of a run. No pointers; indices only.
 struct SimState {
   SimTime now{};
+  SimTime last_change{};  ///< last event that was not a poll
   EventQueue queue;
   std::size_t next_submit = 0;  ///< cursor over Trace::jobs
   std::size_t next_operation = 0;
