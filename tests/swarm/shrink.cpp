@@ -64,12 +64,16 @@ class Shrinker {
     }
   }
 
+  template <class T>
+  static void erase_chunk(std::vector<T>& list, std::size_t from, std::size_t to) {
+    if (from < to)
+      list.erase(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(to));
+  }
+
   void drop_operations() {
     drop_chunks(case_.trace.operations.size(), [](Case& c, std::size_t from, std::size_t to) {
       auto& list = c.trace.operations;
-      to = std::min(to, list.size());
-      if (from < to)
-        list.erase(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(to));
+      erase_chunk(list, from, std::min(to, list.size()));
     });
   }
 
@@ -81,8 +85,7 @@ class Shrinker {
         std::erase_if(c.trace.operations,
                       [&](const Operation& op) { return op.target == list[j].label; });
       }
-      if (from < to)
-        list.erase(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(to));
+      erase_chunk(list, from, to);
     });
   }
 
@@ -91,8 +94,7 @@ class Shrinker {
     drop_chunks(case_.spec.clusters.size(), [](Case& c, std::size_t from, std::size_t to) {
       auto& list = c.spec.clusters;
       to = std::min(to, list.size());
-      if (from < to && to - from < list.size())
-        list.erase(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(to));
+      if (from >= to || to - from < list.size()) erase_chunk(list, from, to);
     });
   }
 

@@ -40,6 +40,7 @@ struct Context {
   const ClusterModel& cluster(ClusterId c) const { return model.clusters[c.index()]; }
   const JobSpec& spec(JobId j) const { return trace.jobs[j.index()]; }
   Controller controller(ClusterId c) const { return {cluster(c), options, state, c}; }
+  Member& member(ClusterId c) const { return state.clusters[c.index()].fed; }
   ClusterId origin(JobId j) const { return state.job_rows[j.index()].origin; }
   bool slurm() const { return options.fidelity == Fidelity::slurm; }
 };
@@ -54,6 +55,7 @@ DemandTable::Verdict demand_of(const Context& ctx, ClusterId c, PartitionId p,
 /// Time stamp as a controller writes it: whole seconds under slurm fidelity, exact in ideal runs.
 SimTime stamp(const Context& ctx, SimTime t);
 
+/// A cluster as events hold it, and as they are told apart within one instant.
 inline std::uint8_t tie_of(ClusterId c) {
   return static_cast<std::uint8_t>(c.index());
 }
@@ -85,6 +87,8 @@ void submit_siblings(const Context& ctx, JobId job, ClusterSet to);
 ClusterSet viable_siblings(const Context& ctx, JobId job, Reason& refusal);
 /// New record of `job` on `cluster`, chained to its older ones. `eligible` kNoTime: its submission.
 std::uint32_t make_record(const Context& ctx, ClusterId cluster, JobId job, SimTime eligible);
+/// A record that was REVOKED, or never queued, waits in its cluster's queue (again).
+void queue_again(const Context& ctx, std::uint32_t record, bool looks_at_once = true);
 /// Puts a pending record into its cluster's queue. `looks_at_once`: and asks for a pass.
 void queue_record(const Context& ctx, std::uint32_t record, bool looks_at_once = true);
 
@@ -113,6 +117,8 @@ void on_started_elsewhere(const Context& ctx, JobId job, ClusterId by);
 void on_complete_elsewhere(const Context& ctx, JobId job, ClusterId cluster);
 /// The record becomes REVOKED; `complete`: for good.
 void revoke_record(const Context& ctx, std::uint32_t record, bool complete);
+/// Tells those of `to` that can be reached that the job is over, or not wanted there.
+void tell_complete(const Context& ctx, ClusterId from, ClusterSet to, JobId job);
 /// Tells the active siblings that they may drop their copies. At the origin.
 void revoke_siblings(const Context& ctx, std::uint32_t record);
 /// A record's execution or wait is over: the origin or the siblings are told.

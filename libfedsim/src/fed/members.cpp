@@ -9,15 +9,11 @@ namespace {
 /// A draining member looks this often whether all its jobs are over.
 constexpr Duration kWatch = kSecond * 5;
 
-Member& member(const Context& ctx, ClusterId c) {
-  return ctx.state.clusters[c.index()].fed;
-}
-
 void watch(const Context& ctx, ClusterId cluster) {
   const SimTime at = ctx.state.now + kWatch;
-  ctx.state.queue.push({at.time_since_epoch().count(), 0, 0, 0, member(ctx, cluster).life,
-                        EventKind::drain_watch, tie_of(cluster)},
-                       Phase::control, tie_of(cluster));
+  ctx.state.queue.push(
+      {at.time_since_epoch().count(), 0, 0, 0, 0, EventKind::drain_watch, tie_of(cluster)},
+      Phase::control, tie_of(cluster));
 }
 
 /// Calls `f(record)` for every record that the cluster's controller has and that is not over.
@@ -79,7 +75,7 @@ void clean_up_member(const Context& ctx, ClusterId me, ClusterId leaver) {
 }  // namespace
 
 void set_fed_state(const Context& ctx, ClusterId cluster, FedState state) {
-  Member& m = member(ctx, cluster);
+  Member& m = ctx.member(cluster);
   if (!m.joined) return;
   const bool was_draining = m.state == FedState::drain || m.state == FedState::drain_remove;
   m.state = state;
@@ -90,7 +86,7 @@ void set_fed_state(const Context& ctx, ClusterId cluster, FedState state) {
 }
 
 void on_drain_watch(const Context& ctx, ClusterId cluster) {
-  Member& m = member(ctx, cluster);
+  Member& m = ctx.member(cluster);
   if (!m.joined || (m.state != FedState::drain && m.state != FedState::drain_remove)) return;
   bool open = !m.up;
   if (m.up) for_each_open_record(ctx, cluster, [&](std::uint32_t) { open = true; });
@@ -101,14 +97,14 @@ void on_drain_watch(const Context& ctx, ClusterId cluster) {
 }
 
 void leave_federation(const Context& ctx, ClusterId cluster) {
-  Member& m = member(ctx, cluster);
+  Member& m = ctx.member(cluster);
   if (!m.joined) return;
   m.joined = false;
   m.state = FedState::active;
   disconnect(ctx, cluster);
   clean_up_leaver(ctx, cluster);
   for (std::size_t c = 0; c < ctx.model.clusters.size(); ++c) {
-    if (ClusterId{c} != cluster && member(ctx, ClusterId{c}).joined)
+    if (ClusterId{c} != cluster && ctx.member(ClusterId{c}).joined)
       clean_up_member(ctx, ClusterId{c}, cluster);
   }
   tell(ctx, StoryKind::fed_state, cluster, JobId{});
@@ -116,7 +112,7 @@ void leave_federation(const Context& ctx, ClusterId cluster) {
 }
 
 void join_federation(const Context& ctx, ClusterId cluster) {
-  Member& m = member(ctx, cluster);
+  Member& m = ctx.member(cluster);
   if (m.joined || !ctx.model.federated) return;
   m.joined = true;  // and keeps its number
   m.state = FedState::active;

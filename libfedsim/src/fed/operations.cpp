@@ -68,18 +68,13 @@ void change_siblings(const Context& ctx, std::uint32_t r) {
   const ClusterSet added = now - live.active;
   live.viable = now;
   live.active = live.active - gone;
-  (gone - own).for_each([&](ClusterId c) {
-    send_if_connected(ctx, EventKind::sibling_complete, {row.cluster, c}, row.job);
-  });
+  tell_complete(ctx, row.cluster, gone - own, row.job);
   if (gone.has(row.cluster)) revoke_record(ctx, r, false);
   if (live.priority == 0) return;
   if (added.has(row.cluster)) {
     live.active.add(row.cluster);
     live.tracking = false;
-    forget(s, row.cluster, r);  // what is left of its older entries
-    s.record_rows[r].state = RecordState::pending;
-    s.record_rows[r].end = kNoTime;
-    queue_record(ctx, r);
+    queue_again(ctx, r);
   }
   submit_siblings(ctx, row.job, added - own);
 }

@@ -109,9 +109,7 @@ void announce_start(const Context& ctx, std::uint32_t record) {
   } else if (connected(ctx, {me, origin})) {
     send(ctx, EventKind::sibling_started, {me, origin}, row.job);
   } else {
-    (live.viable - ClusterSet::only(origin) - ClusterSet::only(me)).for_each([&](ClusterId c) {
-      send_if_connected(ctx, EventKind::sibling_complete, {me, c}, row.job);
-    });
+    tell_complete(ctx, me, live.viable - ClusterSet::only(origin) - ClusterSet::only(me), row.job);
   }
   live.active = ClusterSet::only(me);
 }
@@ -207,19 +205,21 @@ void on_started_elsewhere(const Context& ctx, JobId job, ClusterId by) {
   live.lock = tie_of(by);
   const ClusterSet others = live.active - ClusterSet::only(by) - ClusterSet::only(origin);
   live.active = ClusterSet::only(by);
-  others.for_each([&](ClusterId c) {
-    send_if_connected(ctx, EventKind::sibling_complete, {origin, c}, job);
-  });
+  tell_complete(ctx, origin, others, job);
   if (by != origin) revoke_record(ctx, r, false);
+}
+
+void tell_complete(const Context& ctx, ClusterId from, ClusterSet to, JobId job) {
+  to.for_each([&](ClusterId c) {
+    send_if_connected(ctx, EventKind::sibling_complete, {from, c}, job);
+  });
 }
 
 void revoke_siblings(const Context& ctx, std::uint32_t record) {
   const RecordRow& row = ctx.state.record_rows[record];
   if (!is_federated(ctx.state, record)) return;
-  const ClusterSet own = ClusterSet::only(row.cluster);
-  (ctx.state.records[record].active - own).for_each([&](ClusterId c) {
-    send_if_connected(ctx, EventKind::sibling_complete, {row.cluster, c}, row.job);
-  });
+  const ClusterSet siblings = ctx.state.records[record].active - ClusterSet::only(row.cluster);
+  tell_complete(ctx, row.cluster, siblings, row.job);
 }
 
 void on_complete_elsewhere(const Context& ctx, JobId job, ClusterId cluster) {

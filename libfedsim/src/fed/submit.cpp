@@ -289,6 +289,15 @@ void submit_job(const Context& ctx, JobId job) {
   send_copies(ctx, job);
 }
 
+void queue_again(const Context& ctx, std::uint32_t record, bool looks_at_once) {
+  RecordRow& row = ctx.state.record_rows[record];
+  // What is left of its older entries would come alive again.
+  if (row.state == RecordState::revoked) forget(ctx.state, row.cluster, record);
+  row.state = RecordState::pending;
+  row.end = kNoTime;
+  queue_record(ctx, record, looks_at_once);
+}
+
 void send_copies(const Context& ctx, JobId job, bool looks_at_once) {
   const ClusterId origin = ctx.origin(job);
   const std::uint32_t r = ctx.state.jobs[job.index()].origin_record;
@@ -301,10 +310,7 @@ void send_copies(const Context& ctx, JobId job, bool looks_at_once) {
     row.state = RecordState::revoked;  // not viable at home (semantics 1.3 point 7)
   } else {
     record.active.add(origin);
-    if (row.state == RecordState::revoked) forget(ctx.state, origin, r);  // back in the queue
-    row.state = RecordState::pending;
-    row.end = kNoTime;
-    queue_record(ctx, r, looks_at_once);
+    queue_again(ctx, r, looks_at_once);
   }
   submit_siblings(ctx, job, record.viable - ClusterSet::only(origin));
 }

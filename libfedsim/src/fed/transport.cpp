@@ -18,17 +18,9 @@ constexpr Duration kFirstSync{3'100'000'000};
 constexpr Duration kWake{1'500'000'000};
 constexpr std::uint32_t kLongestWait = 30;  ///< doublings
 
-std::uint8_t index(ClusterId c) {
-  return static_cast<std::uint8_t>(c.index());
-}
-
-Member& member(const Context& ctx, ClusterId c) {
-  return ctx.state.clusters[c.index()].fed;
-}
-
 /// Messages between two controllers arrive in the order in which they were queued.
 void push(const Context& ctx, Event message, Duration delay) {
-  std::int64_t& last = member(ctx, sender_of(message)).last_arrival[message.cluster];
+  std::int64_t& last = ctx.member(sender_of(message)).last_arrival[message.cluster];
   message.at = (ctx.state.now + std::max(delay, Duration{1})).time_since_epoch().count();
   message.at = last = std::max(message.at, last + 1);
   ctx.state.queue.push(message, Phase::message, message.cluster);
@@ -37,7 +29,7 @@ void push(const Context& ctx, Event message, Duration delay) {
 Duration latency(const Context& ctx, Route route, JobId job) {
   if (!ctx.slurm()) return Duration{1};
   const std::uint64_t entity = (std::uint64_t{job.index()} << 16) |
-                               (std::uint64_t{index(route.from)} << 8) | index(route.to);
+                               (std::uint64_t{tie_of(route.from)} << 8) | tie_of(route.to);
   const auto n = static_cast<std::uint64_t>(ctx.state.now.time_since_epoch().count());
   return message_delay(ctx.cluster(route.from).release, ctx.model.latency.sibling_message,
                        draw(ctx.options.seed, Stream::latency, entity, n));
@@ -45,29 +37,30 @@ Duration latency(const Context& ctx, Route route, JobId job) {
 
 Event make_message(const Context& ctx, EventKind kind, Route route, JobId job,
                    std::uint32_t payload) {
-  const std::uint32_t life = member(ctx, route.from).life;
-  return {0, 0, job.index(), (payload << 8) | index(route.from), life << 8, kind, index(route.to)};
+  const std::uint32_t life = ctx.member(route.from).life;
+  return {0,         0,    job.index(),     (payload << 8) | tie_of(route.from),
+          life << 8, kind, tie_of(route.to)};
 }
 
 /// The list of `from`'s jobs, as of now, for `to`. The first one is answered.
 void send_sync(const Context& ctx, Route route, Duration delay, bool answer) {
-  member(ctx, route.from).snapshot[route.to.index()] = ctx.state.now;
-  member(ctx, route.to).unsynced.add(route.from);
+  ctx.member(route.from).snapshot[route.to.index()] = ctx.state.now;
+  ctx.member(route.to).unsynced.add(route.from);
   push(ctx, make_message(ctx, EventKind::sync, route, JobId{0}, answer ? 1 : 0), delay);
 }
 
 bool may_connect(const Context& ctx, Route route) {
-  const Member& a = member(ctx, route.from);
-  const Member& b = member(ctx, route.to);
+  const Member& a = ctx.member(route.from);
+  const Member& b = ctx.member(route.to);
   return ctx.model.federated && route.from != route.to && a.joined && b.joined && a.up && b.up &&
          !a.cut_off.has(route.to);
 }
 
 void close(const Context& ctx, Route route) {
-  member(ctx, route.from).sends_to.remove(route.to);
-  member(ctx, route.to).sends_to.remove(route.from);
-  member(ctx, route.from).unsynced.remove(route.to);
-  member(ctx, route.to).unsynced.remove(route.from);
+  ctx.member(route.from).sends_to.remove(route.to);
+  ctx.member(route.to).sends_to.remove(route.from);
+  ctx.member(route.from).unsynced.remove(route.to);
+  ctx.member(route.to).unsynced.remove(route.from);
 }
 
 /// Waits double from two seconds on, whether or not anybody listens: the next try after now.
@@ -75,7 +68,7 @@ void try_again(const Context& ctx, Route route) {
   std::vector<Event> due;
   std::erase_if(ctx.state.parked, [&](const Event& e) {
     const bool mine =
-        is_message(e.kind) && e.cluster == index(route.to) && sender_of(e) == route.from;
+        is_message(e.kind) && e.cluster == tie_of(route.to) && sender_of(e) == route.from;
     if (mine) due.push_back(e);
     return mine;
   });
@@ -92,7 +85,7 @@ void try_again(const Context& ctx, Route route) {
 }
 
 void connect(const Context& ctx, Route route) {
-  member(ctx, route.from).sends_to.add(route.to);
+  ctx.member(route.from).sends_to.add(route.to);
   try_again(ctx, route);
 }
 
@@ -120,9 +113,9 @@ void send_if_connected(const Context& ctx, EventKind kind, Route route, JobId jo
 
 bool arrives(const Context& ctx, const Event& message) {
   const Route route{sender_of(message), ClusterId{int{message.cluster}}};
-  Member& from = member(ctx, route.from);
+  Member& from = ctx.member(route.from);
   if (from.life != ((message.generation >> 8) & 0xffU) || !from.joined ||
-      !member(ctx, route.to).joined) {
+      !ctx.member(route.to).joined) {
     return false;
   }
   if (message.kind == EventKind::sync && may_connect(ctx, route)) {
@@ -137,7 +130,7 @@ bool arrives(const Context& ctx, const Event& message) {
 }
 
 bool connected(const Context& ctx, Route route) {
-  return member(ctx, route.from).sends_to.has(route.to);
+  return ctx.member(route.from).sends_to.has(route.to);
 }
 
 void connect_all(const FederationModel& model, SimState& state) {
@@ -152,7 +145,7 @@ void connect_all(const FederationModel& model, SimState& state) {
 }
 
 void stop_controller(const Context& ctx, ClusterId cluster) {
-  Member& m = member(ctx, cluster);
+  Member& m = ctx.member(cluster);
   if (!m.up) return;
   // What it had queued to be sent is lost with it.
   std::erase_if(ctx.state.parked,
@@ -164,15 +157,15 @@ void stop_controller(const Context& ctx, ClusterId cluster) {
 }
 
 void start_controller(const Context& ctx, ClusterId cluster) {
-  if (member(ctx, cluster).up) return;
+  if (ctx.member(cluster).up) return;
   const SimTime at = ctx.state.now + (ctx.slurm() ? kBoot : Duration{1});
   ctx.state.queue.push(
-      {at.time_since_epoch().count(), 0, 0, 0, 0, EventKind::controller_up, index(cluster)},
-      Phase::control, index(cluster));
+      {at.time_since_epoch().count(), 0, 0, 0, 0, EventKind::controller_up, tie_of(cluster)},
+      Phase::control, tie_of(cluster));
 }
 
 void on_controller_up(const Context& ctx, ClusterId cluster) {
-  Member& m = member(ctx, cluster);
+  Member& m = ctx.member(cluster);
   if (m.up) return;
   m.up = true;
   tell(ctx, StoryKind::controller_up, cluster, JobId{});
@@ -189,21 +182,21 @@ void connect_member(const Context& ctx, ClusterId cluster) {
 
 void on_sync(const Context& ctx, Route route, bool answer) {
   reconcile(ctx, route.to, route.from);
-  member(ctx, route.to).unsynced.remove(route.from);
+  ctx.member(route.to).unsynced.remove(route.from);
   if (answer) return;
   const Route back{route.to, route.from};
   send_sync(ctx, back, latency(ctx, back, JobId{0}), true);
 }
 
 void cut_link(const Context& ctx, Route route) {
-  member(ctx, route.from).cut_off.add(route.to);
-  member(ctx, route.to).cut_off.add(route.from);
+  ctx.member(route.from).cut_off.add(route.to);
+  ctx.member(route.to).cut_off.add(route.from);
   close(ctx, route);
 }
 
 void mend_link(const Context& ctx, Route route) {
-  member(ctx, route.from).cut_off.remove(route.to);
-  member(ctx, route.to).cut_off.remove(route.from);
+  ctx.member(route.from).cut_off.remove(route.to);
+  ctx.member(route.to).cut_off.remove(route.from);
   if (!connected(ctx, route)) open(ctx, route);
 }
 
@@ -212,10 +205,8 @@ void disconnect(const Context& ctx, ClusterId cluster) {
 }
 
 bool may_schedule(const Context& ctx, ClusterId cluster) {
-  const Member& m = member(ctx, cluster);
-  const bool in_step = (m.unsynced & m.sends_to).empty();
-  const bool works = m.state != FedState::inactive && m.state != FedState::drained;
-  return m.up && in_step && (works || !m.joined);
+  const Member& m = ctx.member(cluster);
+  return m.schedules() && (m.unsynced & m.sends_to).empty();
 }
 
 }  // namespace fedsim

@@ -318,9 +318,13 @@ struct Counters {
 
 /// Components of the heterogeneous job that `job` is one of: they stand together in the trace.
 std::size_t components_n(const PassView& v, JobId job) {
-  const std::uint32_t id = v.trace.jobs[job.index()].het_job;
-  return static_cast<std::size_t>(std::count_if(v.trace.jobs.begin(), v.trace.jobs.end(),
-                                                [&](const JobSpec& j) { return j.het_job == id; }));
+  const std::vector<JobSpec>& jobs = v.trace.jobs;
+  std::size_t first = job.index();
+  std::size_t last = first + 1;
+  const std::uint32_t id = jobs[first].het_job;
+  while (first > 0 && jobs[first - 1].het_job == id) --first;
+  while (last < jobs.size() && jobs[last].het_job == id) ++last;
+  return last - first;
 }
 
 /// Starts the heterogeneous jobs of which every component could start now. The plan held each one's

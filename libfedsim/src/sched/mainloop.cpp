@@ -13,6 +13,7 @@ std::int64_t PassView::limit_s(const QueueEntry& e) const {
 }
 
 bool array_is_full(const PassView& v, const QueueEntry& e) {
+  if (v.state.arrays.empty()) return false;  // spares most runs a look at the job
   const JobSpec& spec = v.spec(e);
   return spec.array_limit != 0 && v.host.array_running(e.record) >= spec.array_limit;
 }
