@@ -60,8 +60,9 @@ struct LatencyKey {
   const char* name;
   Duration LatencySpec::*field;
 };
-constexpr std::array<LatencyKey, 4> kLatencies{{{"sibling_message", &LatencySpec::sibling_message},
+constexpr std::array<LatencyKey, 5> kLatencies{{{"sibling_message", &LatencySpec::sibling_message},
                                                 {"lock_round_trip", &LatencySpec::lock_round_trip},
+                                                {"client_command", &LatencySpec::client_command},
                                                 {"launch", &LatencySpec::launch},
                                                 {"epilog", &LatencySpec::epilog}}};
 
@@ -78,7 +79,7 @@ std::optional<Diagnostic> set_latency(FederationSpec& spec, const Setting& s) {
     return std::nullopt;
   }
   return finding(s.whole, "no such latency",
-                 "they are sibling_message, lock_round_trip, launch and epilog");
+                 "they are sibling_message, lock_round_trip, client_command, launch and epilog");
 }
 
 std::optional<Diagnostic> set_option(ClusterSpec& cluster, const Setting& s) {

@@ -92,6 +92,7 @@ class LatencySpec:
         *,
         sibling_message: _Length = ...,
         lock_round_trip: _Length = ...,
+        client_command: _Length = ...,
         launch: _Length = ...,
         epilog: _Length = ...,
     ) -> None: ...
@@ -99,6 +100,8 @@ class LatencySpec:
     def sibling_message(self) -> timedelta: ...
     @property
     def lock_round_trip(self) -> timedelta: ...
+    @property
+    def client_command(self) -> timedelta: ...
     @property
     def launch(self) -> timedelta: ...
     @property

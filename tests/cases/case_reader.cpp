@@ -199,6 +199,8 @@ class Reader {
         spec_.latency.sibling_message = d;
       else if (p.key == "lock")
         spec_.latency.lock_round_trip = d;
+      else if (p.key == "client")
+        spec_.latency.client_command = d;
       else if (p.key == "launch")
         spec_.latency.launch = d;
       else if (p.key == "epilog")

@@ -119,6 +119,10 @@ struct LatencySpec {
   /// Start-lock call to the origin, one way: median of 22.05 (40 to 135 ms); 45 times shorter from
   /// 24.11 on.
   Duration lock_round_trip{45'000'000};
+  /// Command typed to request handled by the controller: median of 22.05 (149 ms recorded on a
+  /// machine of two busy cores). Commands of a run come one after the other. 0: times are the
+  /// controller's own, as in accounting.
+  Duration client_command{};
   Duration launch{800'000'000};  ///< start to end minus the script's sleep (recorded median 0.8 s)
   Duration epilog{10'000'000};   ///< end of job to node free again (recorded 1 to over 100 ms)
   friend bool operator==(const LatencySpec&, const LatencySpec&) = default;

@@ -27,6 +27,8 @@ enum class Stream : std::uint32_t {
   sampling = 12,
   lock = 13,
   pass_offset = 14,
+  client_command = 15,
+  controller_boot = 16,
 };
 
 /// The n-th 64 random bits of `entity` in `stream`.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/delays.hpp"
 #include "base/mix.hpp"
+#include "base/rng.hpp"
 #include "engine/pass_host.hpp"
 #include "fed/dependency.hpp"
 #include "fed/transport.hpp"
@@ -150,6 +152,36 @@ void Engine::count(const Event& e, std::uint64_t outcome) {
   state_.fingerprint = (h ^ (h >> 29)) * 0xbf58'476d'1ce4'e5b9ULL;
 }
 
+namespace {
+
+/// Commands of users and administrators, other than faults.
+bool is_command(OperationKind kind) {
+  return kind < OperationKind::controller_down;
+}
+
+}  // namespace
+
+/// A command reaches its controller a while after it is typed; the next one is typed when it has
+/// been answered.
+bool Engine::is_on_its_way(const Context& ctx, const Event& e) {
+  constexpr std::uint32_t kArrived = 1;
+  constexpr Duration kAnswer{33'000'000};  // median, 22.05
+  const Duration median = ctx.model.latency.client_command;
+  if (median == Duration{} || !ctx.slurm() || e.aux == kArrived) return false;
+  const bool submits = e.kind == EventKind::submit;
+  if (!submits && !is_command(ctx.trace.operations[e.subject].kind)) return false;
+  const std::uint64_t bits =
+      draw(ctx.options.seed, Stream::client_command, e.subject, submits ? 0 : 1);
+  const SimTime typed = std::max(state_.now, state_.client_free);
+  const SimTime at = typed + command_delay(ctx.cluster(ClusterId{0}).release, median, bits);
+  state_.client_free = at + kAnswer;
+  Event later = e;
+  later.aux = kArrived;
+  later.at = ns(at);
+  state_.queue.push(later, submits ? Phase::submit : Phase::control, 0);
+  return true;
+}
+
 void Engine::dispatch(const Event& e) {
   const Context ctx = context();
   const ClusterId cluster{int{e.cluster}};
@@ -164,6 +196,7 @@ void Engine::dispatch(const Event& e) {
       on_epilog_end(ctx, e.subject);
       break;
     case EventKind::operation:
+      if (is_on_its_way(ctx, e)) return;
       apply_operation(ctx, ctx.trace.operations[e.subject]);
       break;
     case EventKind::requeue:
@@ -179,6 +212,7 @@ void Engine::dispatch(const Event& e) {
       on_controller_up(ctx, cluster);
       break;
     case EventKind::submit:
+      if (is_on_its_way(ctx, e)) return;
       submit_job(ctx, JobId{e.subject});
       break;
     case EventKind::cancel:

@@ -35,6 +35,7 @@ class Engine {
   void dispatch(const Event& event);
   void deliver(const Context& ctx, const Event& message);
   void count(const Event& event, std::uint64_t outcome);
+  bool is_on_its_way(const Context& ctx, const Event& command);
   bool waits_for_lock_call(const Context& ctx, const Event& pass);
   void run_main(const Event& event);
   void run_backfill(const Event& event);

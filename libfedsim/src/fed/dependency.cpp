@@ -163,14 +163,13 @@ void recount(const Context& ctx) {
     ++ctx.state.clusters[ctx.origin(d.job).index()].dependents_n;
 }
 
-/// The 30 s test of a controller, on its own phase (recorded 2 to 8 s after its start).
+/// The 30 s test of a controller, on its own phase (recorded 2 to 8 s after its process began).
 void plan_remote_test(const Context& ctx, ClusterId cluster) {
   ClusterState& own = ctx.state.clusters[cluster.index()];
   if (own.dependency_test_at > ctx.state.now && own.dependency_test_at != kNoTime) return;
   constexpr std::int64_t kEvery = 30'000'000'000;
   const double part = uniform(draw(ctx.options.seed, Stream::controller_phase, cluster.index(), 9));
-  const std::int64_t phase =
-      own.tick_phase_ns + 1'000'000'000 + static_cast<std::int64_t>(part * 6e9);
+  const std::int64_t phase = own.tick_phase_ns + static_cast<std::int64_t>(part * 6e9);
   const std::int64_t now = ctx.state.now.time_since_epoch().count();
   const std::int64_t k = (now - phase) / kEvery + 1;
   own.dependency_test_at = SimTime{Duration{phase + k * kEvery}};

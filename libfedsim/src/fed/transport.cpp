@@ -9,11 +9,10 @@
 namespace fedsim {
 namespace {
 
-/// slurmctld from its start to listening.
-constexpr Duration kBoot{900'000'000};
-/// A sibling's list of jobs is refused while the restarted controller opens its port, and comes
-/// with the next try.
-constexpr Duration kFirstSync{3'100'000'000};
+/// Up to 23.11 a sibling's list of jobs is refused while the restarted controller opens its port,
+/// and comes with the next try; later releases take it at once.
+constexpr Duration kFirstSync22{3'100'000'000};
+constexpr Duration kFirstSync24{150'000'000};
 /// The sending thread wakes every two seconds and tries what is older than its wait.
 constexpr Duration kWake{1'500'000'000};
 constexpr std::uint32_t kLongestWait = 30;  ///< doublings
@@ -93,7 +92,9 @@ void connect(const Context& ctx, Route route) {
 void open(const Context& ctx, Route route) {
   if (!may_connect(ctx, route)) return;
   connect(ctx, route);
-  send_sync(ctx, {route.to, route.from}, ctx.slurm() ? kFirstSync : Duration{1}, false);
+  const bool at_once = has_aligned_passes(ctx.cluster(route.from).release);
+  const Duration sync = at_once ? kFirstSync24 : kFirstSync22;
+  send_sync(ctx, {route.to, route.from}, ctx.slurm() ? sync : Duration{1}, false);
 }
 
 }  // namespace
@@ -158,7 +159,11 @@ void stop_controller(const Context& ctx, ClusterId cluster) {
 
 void start_controller(const Context& ctx, ClusterId cluster) {
   if (ctx.member(cluster).up) return;
-  const SimTime at = ctx.state.now + (ctx.slurm() ? kBoot : Duration{1});
+  const std::uint64_t entity = (std::uint64_t{ctx.member(cluster).life} << 8) | cluster.index();
+  const std::uint64_t bits = draw(ctx.options.seed, Stream::controller_boot, entity, 1);
+  const Duration boot =
+      ctx.slurm() ? restart_delay(ctx.cluster(cluster).release, bits) : Duration{1};
+  const SimTime at = ctx.state.now + boot;
   ctx.state.queue.push(
       {at.time_since_epoch().count(), 0, 0, 0, 0, EventKind::controller_up, tie_of(cluster)},
       Phase::control, tie_of(cluster));

@@ -166,7 +166,7 @@ class ClusterCompiler {
 std::uint64_t hash_spec(const FederationSpec& spec) {
   std::uint64_t h = hash_text(spec.name, spec.federated ? 1 : 0);
   for (const Duration d : {spec.latency.sibling_message, spec.latency.lock_round_trip,
-                           spec.latency.launch, spec.latency.epilog}) {
+                           spec.latency.client_command, spec.latency.launch, spec.latency.epilog}) {
     h = hash_combine(h, static_cast<std::uint64_t>(d.count()));
   }
   for (const ClusterSpec& c : spec.clusters) {

@@ -73,6 +73,7 @@ Json options_json(const RunOptions& o) {
 Json latency_json(const LatencySpec& l) {
   return {{"sibling_message_s", to_seconds(l.sibling_message)},
           {"lock_round_trip_s", to_seconds(l.lock_round_trip)},
+          {"client_command_s", to_seconds(l.client_command)},
           {"launch_s", to_seconds(l.launch)},
           {"epilog_s", to_seconds(l.epilog)}};
 }

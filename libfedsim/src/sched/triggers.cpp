@@ -117,26 +117,30 @@ bool looped(const Controller& c) {
   return c.options.fidelity == Fidelity::slurm && c.options.driven.empty();
 }
 
-/// Phases of the loops of a controller that started at `start`; draws differ by life.
-void set_phases(const Controller& c, std::int64_t start) {
+/// Draws of this life of the controller.
+std::uint64_t phase_bits(const Controller& c, std::uint64_t n) {
+  const std::uint64_t entity = c.cluster.index() | (std::uint64_t{c.own().fed.life} << 8);
+  return draw(c.options.seed, Stream::controller_phase, entity, n);
+}
+
+/// Phases of the loops of a controller that began to work as primary at `primary`.
+void set_phases(const Controller& c, std::int64_t primary) {
   ClusterState& own = c.own();
-  const std::uint64_t entity = c.cluster.index() | (std::uint64_t{own.fed.life} << 8);
-  const auto drawn = [&](std::uint64_t n) {
-    return uniform(draw(c.options.seed, Stream::controller_phase, entity, n));
-  };
   if (has_aligned_passes(c.model.release)) {
-    own.tick_phase_ns = floor_div(start, kNs) * kNs;
+    own.tick_phase_ns = floor_div(primary, kNs) * kNs;
     own.tick_period_ns = kNs;
   } else {
-    // One second of sleep and the work of the loop: 10 to 50 ms on the recording machine.
-    own.tick_phase_ns = start + static_cast<std::int64_t>((0.5 + drawn(1) * 0.5) * 1e9);
-    own.tick_period_ns = kNs + 10'000'000 + static_cast<std::int64_t>(drawn(2) * 40e6);
+    // The first round ends 0.2 to 0.5 s late; then one second of sleep and the work of the loop:
+    // 10 to 50 ms on the recording machine.
+    own.tick_phase_ns =
+        primary + static_cast<std::int64_t>((0.2 + uniform(phase_bits(c, 1)) * 0.3) * 1e9);
+    own.tick_period_ns =
+        kNs + 10'000'000 + static_cast<std::int64_t>(uniform(phase_bits(c, 2)) * 40e6);
   }
-  own.last_full_s = floor_div(own.tick_phase_ns, kNs);
+  own.last_full_s = floor_div(primary, kNs);
   own.last_main_s = own.last_full_s;
-  own.bf_next_ns = start + kNs + c.model.scheduler.bf_interval_s * kNs +
-                   static_cast<std::int64_t>(drawn(3) * 0.3e9);
-  own.bf_last_s = floor_div(start, kNs);
+  own.bf_next_ns = primary + c.model.scheduler.bf_interval_s * kNs;
+  own.bf_last_s = floor_div(primary, kNs);
   own.last_update_s = own.bf_last_s;
   catch_up_full(c);
 }
@@ -149,13 +153,15 @@ SimTime recorded_start(const Controller& c) {
 }  // namespace
 
 void start_loops(const Controller& c) {
-  const std::uint64_t entity = c.cluster.index();
-  const double age = uniform(draw(c.options.seed, Stream::controller_phase, entity, 0));
-  std::int64_t start = ns(c.state.now) - static_cast<std::int64_t>(age * 30e9) - 30 * kNs;
+  const double age = uniform(phase_bits(c, 0));
+  std::int64_t primary = ns(c.state.now) - static_cast<std::int64_t>(age * 30e9) - 30 * kNs;
   // Of a controller that was restarted the recording has the last start.
   const SimTime recorded = recorded_start(c);
-  if (recorded != kNoTime && recorded <= c.state.now) start = ns(recorded);
-  set_phases(c, start);
+  if (recorded != kNoTime && recorded <= c.state.now)
+    primary = ns(recorded + boot_delay(c.model.release,
+                                       draw(c.options.seed, Stream::controller_boot, 0, 0),
+                                       phase_bits(c, 3)));
+  set_phases(c, primary);
 }
 
 void restart_loops(const Controller& c) {
@@ -164,9 +170,7 @@ void restart_loops(const Controller& c) {
   own.pass_at = own.bf_at = kNoTime;
   ++own.pass_generation;  // what was scheduled before is stale
   ++own.bf_generation;
-  const SimTime recorded = recorded_start(c);
-  const bool this_one = recorded != kNoTime && recorded > c.state.now - kSecond * 5;
-  set_phases(c, ns(this_one ? std::min(recorded, c.state.now) : c.state.now));
+  set_phases(c, ns(c.state.now));
 }
 
 void note_update(const Controller& c) {

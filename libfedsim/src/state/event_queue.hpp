@@ -20,7 +20,7 @@ enum class EventKind : std::uint8_t {
   epilog_end,  ///< subject: allocation slot
   operation,   ///< subject: index of Trace::operations
   requeue,     ///< subject: job; the origin makes the next execution
-  submit,      ///< subject: job; made from the trace, never queued
+  submit,      ///< subject: job; made from the trace, queued only while on its way from a client
   cancel,      ///< subject: job; withdrawn by its user
   main_pass,   ///< of `cluster`
   full_pass,

@@ -107,6 +107,7 @@ struct ClusterState {
 struct SimState {
   SimTime now{};
   SimTime last_change{};  ///< last event that was not a poll
+  SimTime client_free{};  ///< the last command typed is done
   EventQueue queue;
   std::size_t next_submit = 0;  ///< cursor over Trace::jobs
   std::size_t next_operation = 0;

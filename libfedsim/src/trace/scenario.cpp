@@ -58,6 +58,9 @@ class ScenarioReader {
     }
     read_end(scenario);
     read_passes();
+    // Events are the instants at which commands were typed; of driven runs, those of the
+    // controller.
+    if (out_.options.driven.empty()) out_.spec.latency.client_command = Duration{149'000'000};
     judge_setup();
     check_origins();
     throw_errors();
@@ -139,9 +142,8 @@ class ScenarioReader {
     const auto rank = [&](const std::string& name) {
       return std::find(order.begin(), order.end(), name) - order.begin();
     };
-    std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-      return rank(a) < rank(b);
-    });
+    std::stable_sort(names.begin(), names.end(),
+                     [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
     for (const std::string& name : names) {
       if (std::find(order.begin(), order.end(), name) != order.end()) continue;
       error("C063", "cluster " + name + " is not a member of federation " + setup_.federation);
@@ -182,17 +184,21 @@ class ScenarioReader {
   }
 
   static bool pass_kind(const std::string& word, DrivenPass::Kind& kind) {
-    if (word == "main") kind = DrivenPass::Kind::main;
-    else if (word == "full") kind = DrivenPass::Kind::full;
-    else if (word == "backfill") kind = DrivenPass::Kind::backfill;
-    else return false;
+    if (word == "main")
+      kind = DrivenPass::Kind::main;
+    else if (word == "full")
+      kind = DrivenPass::Kind::full;
+    else if (word == "backfill")
+      kind = DrivenPass::Kind::backfill;
+    else
+      return false;
     return true;
   }
 
   // Priorities of QOS and shares have no effect under priority/basic; limits always have.
   void judge_setup() {
-    const bool multifactor = std::any_of(
-        out_.spec.clusters.begin(), out_.spec.clusters.end(), [](const ClusterSpec& c) {
+    const bool multifactor =
+        std::any_of(out_.spec.clusters.begin(), out_.spec.clusters.end(), [](const ClusterSpec& c) {
           const auto type = c.options.find("PriorityType");
           if (type == c.options.end()) return c.release >= SlurmRelease{23, 11};
           return type->second == "priority/multifactor";
