@@ -72,8 +72,8 @@ void fields(A& ar, ResourceRequest& s) {
 }
 template <class A>
 void fields(A& ar, JobSpec& s) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, t, u, v, w, x, y, z, ab, ac] = s;
-  ar(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, t, u, v, w, x, y, z, ab, ac);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, t, u, v, w, x, y, z, ab, ac, ad] = s;
+  ar(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, t, u, v, w, x, y, z, ab, ac, ad);
 }
 template <class A>
 void fields(A& ar, Operation& s) {

@@ -45,8 +45,8 @@ void bind_parts(py::module_& m) {
              "Start-lock call to the origin, likewise (45 times shorter from 24.11 on); default "
              "45 ms.")
       .field("client_command", &LatencySpec::client_command,
-             "Command typed to request handled by the controller, likewise; default 0: times of the\n"
-             "trace are the controller's own. Recorded scenarios have 149 ms.")
+             "Command typed to request handled by the controller, likewise; default 0: times of\n"
+             "the trace are the controller's own. Recorded scenarios have 149 ms.")
       .field("launch", &LatencySpec::launch,
              "Start to end of a job minus what its script takes; default 0.8 s.")
       .field("epilog", &LatencySpec::epilog, "End of a job to its nodes being free; default 1 ms.")

@@ -13,6 +13,7 @@ constexpr const char* kOneJob =
     "cluster a gpus=8\n"
     "cluster b gpus=8\n"
     "1s submit j on=a gpus=8 run=10s\n"
+    "1.5s pass a main\n"
     "---\n";
 
 std::vector<int> lines_of(const std::string& text) {

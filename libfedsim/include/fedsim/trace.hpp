@@ -79,8 +79,10 @@ struct JobSpec {
   Outcome outcome = Outcome::completed;
   std::uint8_t exit_code = 0;
   bool run_is_elapsed = false;  ///< `run` includes launch and clean-up, as accounting saw it
-  bool held = false;            ///< -H
-  bool requeue = true;          ///< may be requeued (--requeue, JobRequeue=1)
+  /// `run` is a difference of whole seconds of a recording: the end lies anywhere in its second.
+  bool run_in_seconds = false;
+  bool held = false;    ///< -H
+  bool requeue = true;  ///< may be requeued (--requeue, JobRequeue=1)
 };
 
 /// One pass of a controller at a recorded instant (contract section 5, "driven").

@@ -2,6 +2,7 @@
 // 8, 8.3, 9.1.
 #include <algorithm>
 
+#include "base/rng.hpp"
 #include "fed/transport.hpp"
 #include "sched/admission.hpp"
 
@@ -39,7 +40,15 @@ RecordState state_of(Outcome o) {
 }
 
 /// When the script ends if nobody interferes.
-SimTime natural_end(const Context& ctx, const JobSpec& spec, SimTime start) {
+SimTime natural_end(const Context& ctx, JobId job, SimTime start) {
+  const JobSpec& spec = ctx.spec(job);
+  if (ctx.slurm() && spec.run_in_seconds) {
+    // Recorded ends are evenly spread over their second in all releases, though passes, and so
+    // starts, of 24.11 and later come right after the whole second.
+    const double part = uniform(draw(ctx.options.seed, Stream::launch, job.index(), 0));
+    return from_unix_seconds(floor_seconds(start)) + spec.run +
+           Duration{static_cast<std::int64_t>(part * 1e9)};
+  }
   const bool launches = ctx.slurm() && !spec.run_is_elapsed;
   return start + spec.run + (launches ? ctx.model.latency.launch : Duration{0});
 }
@@ -48,7 +57,7 @@ Ending ending_of(const Context& ctx, const QueueEntry& e) {
   const RecordRow& row = ctx.state.record_rows[e.record];
   const JobSpec& spec = ctx.spec(row.job);
   const SimTime now = ctx.state.now;
-  Ending out{natural_end(ctx, spec, now), state_of(spec.outcome)};
+  Ending out{natural_end(ctx, row.job, now), state_of(spec.outcome)};
   // Withdrawn in the queue by its user: had it started earlier it would have run until then.
   if (spec.cancel != kNoTime) out = {std::max(spec.cancel, now), RecordState::cancelled};
   const std::int64_t limit = limit_of(ctx, e);
@@ -121,7 +130,7 @@ Event late_end(const Context& ctx, Event end) {
   const SimTime now = ctx.state.now;
   if (static_cast<RecordState>(end.aux) == RecordState::timeout) {
     // Nobody enforced the limit meanwhile: the script may have ended by itself.
-    const SimTime natural = natural_end(ctx, spec, row.start);
+    const SimTime natural = natural_end(ctx, row.job, row.start);
     const SimTime check = next_limit_check(ctx.controller(row.cluster), now + kSecond);
     const bool killed = spec.outcome == Outcome::timeout || natural > check;
     end.at = (killed ? check : natural).time_since_epoch().count();

@@ -60,7 +60,11 @@ class ScenarioReader {
     read_passes();
     // Events are the instants at which commands were typed; of driven runs, those of the
     // controller.
-    if (out_.options.driven.empty()) out_.spec.latency.client_command = Duration{149'000'000};
+    if (out_.options.driven.empty()) {
+      out_.spec.latency.client_command = Duration{149'000'000};
+      for (JobSpec& job : out_.trace.jobs)
+        job.run_in_seconds = job.run_is_elapsed && job.run % std::chrono::seconds{1} == Duration{};
+    }
     judge_setup();
     check_origins();
     throw_errors();

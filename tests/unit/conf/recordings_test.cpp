@@ -8,19 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "fedsim/slurm_conf.hpp"
+#include "support/paths.hpp"
 
 namespace fedsim {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-fs::path shared_folder() {
-  if (const char* given = std::getenv("FEDSIM_SHARED")) return given;
-  // tests/unit/conf/recordings_test.cpp -> the folder above the repository
-  const fs::path root = fs::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
-  return root.parent_path() / "shared";
-}
 
 void expect_node(const Json& want, const NodeSpec& node) {
   EXPECT_EQ(want.at("cpus"), node.cpus) << node.name;
@@ -65,8 +59,8 @@ void expect_recorded(const Json& golden, const ClusterSpec& cluster) {
 
 struct Recordings : testing::Test {
   void SetUp() override {
-    if (!fs::exists(shared_folder() / "slurm-golden-conf")) {
-      GTEST_SKIP() << "no reference data at " << shared_folder();
+    if (!fs::exists(test::reference_data() / "slurm-golden-conf")) {
+      GTEST_SKIP() << "no reference data at " << test::reference_data();
     }
   }
 
@@ -81,7 +75,7 @@ struct Recordings : testing::Test {
 };
 
 TEST_F(Recordings, RealConfigurations) {
-  const fs::path data = shared_folder() / "data" / "slurm-conf";
+  const fs::path data = test::reference_data() / "data" / "slurm-conf";
   int compared = 0;
   for (const fs::path& parent : {data, data / "cases"}) {
     for (const auto& entry : fs::directory_iterator(parent)) {
@@ -90,8 +84,8 @@ TEST_F(Recordings, RealConfigurations) {
       // Its nodes are in a file that was not published; the recording made them up.
       if (name == "03-file-gaps-two-types-one-node") continue;
       const std::string prefix = parent.filename() == "cases" ? "case-" : "";
-      compared +=
-          compare(entry.path(), shared_folder() / "slurm-golden-conf" / (prefix + name + ".json"));
+      compared += compare(entry.path(),
+                          test::reference_data() / "slurm-golden-conf" / (prefix + name + ".json"));
     }
   }
   EXPECT_GE(compared, 24);
@@ -100,7 +94,7 @@ TEST_F(Recordings, RealConfigurations) {
 TEST_F(Recordings, Probes) {
   int compared = 0;
   for (const auto& entry :
-       fs::directory_iterator(shared_folder() / "slurm-golden-conf" / "probes")) {
+       fs::directory_iterator(test::reference_data() / "slurm-golden-conf" / "probes")) {
     compared += compare(entry.path(), entry.path() / "golden.json");
   }
   EXPECT_GE(compared, 30);
@@ -108,7 +102,8 @@ TEST_F(Recordings, Probes) {
 
 TEST_F(Recordings, ScenariosReadWithoutErrors) {
   int folders = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(shared_folder() / "slurm-golden")) {
+  for (const auto& entry :
+       fs::recursive_directory_iterator(test::reference_data() / "slurm-golden")) {
     if (entry.path().filename() != "slurm.conf") continue;
     const ConfigResult result = read_config_folder(entry.path().parent_path());
     EXPECT_TRUE(result.ok()) << entry.path();

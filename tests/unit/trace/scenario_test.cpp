@@ -5,18 +5,15 @@
 
 #include <fstream>
 
+#include "support/paths.hpp"
+
 namespace fedsim {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path recordings() {
-  return fs::path(__FILE__).parent_path().parent_path().parent_path().parent_path() / "traces";
-}
-
 TEST(Scenario, Requeue) {
-  const fs::path folder = recordings() / "requeue";
-  if (!is_recorded_scenario(folder)) GTEST_SKIP() << "no " << folder;
+  const fs::path folder = test::repository() / "traces/requeue";
   const RecordedScenario s = read_scenario(folder);
   ASSERT_EQ(s.spec.clusters.size(), 3U);
   EXPECT_TRUE(s.spec.federated);
@@ -50,7 +47,8 @@ class ScenarioFolder : public testing::Test {
   }
   void events(const std::string& list) {
     write("scenario.json", R"({"name": "s", "federation": true, "clusters": [{"name": "a"},
-      {"name": "b"}], "events": [)" + list + R"(], "end": {"max": 90}})");
+      {"name": "b"}], "events": [)" +
+                               list + R"(], "end": {"max": 90}})");
   }
   std::string refusal() {
     try {
@@ -71,10 +69,14 @@ constexpr const char* kSubmit =
 TEST_F(ScenarioFolder, SubmissionsOrderAndFeatures) {
   events(kSubmit);
   write("setup.jsonl",
-        R"({"argv": ["sacctmgr", "-i", "add", "federation", "fed", "clusters=b,a"], "rc": 0})" "\n"
-        R"({"argv": ["sacctmgr", "-i", "add", "user", "alice", "Account=physics"], "rc": 0})" "\n"
-        R"({"argv": ["sacctmgr", "-i", "add", "qos", "low", "MaxWall=5"], "rc": 0})" "\n"
-        R"({"argv": ["sacctmgr", "-i", "add", "qos", "x", "GrpTRES=cpu=1"], "rc": 1})" "\n"
+        R"({"argv": ["sacctmgr", "-i", "add", "federation", "fed", "clusters=b,a"], "rc": 0})"
+        "\n"
+        R"({"argv": ["sacctmgr", "-i", "add", "user", "alice", "Account=physics"], "rc": 0})"
+        "\n"
+        R"({"argv": ["sacctmgr", "-i", "add", "qos", "low", "MaxWall=5"], "rc": 0})"
+        "\n"
+        R"({"argv": ["sacctmgr", "-i", "add", "qos", "x", "GrpTRES=cpu=1"], "rc": 1})"
+        "\n"
         R"({"argv": ["sacctmgr", "modify", "cluster", "a", "set", "features=fast,ib"], "rc": 0})");
   write("run1/meta.json", R"({"t0_epoch": 1000, "slurmctld_start": {"a": -12.5},
                               "version": "slurm-wlm 24.11.5"})");
@@ -142,9 +144,8 @@ TEST_F(ScenarioFolder, ArraysAndHeterogeneousJobs) {
 }
 
 TEST_F(ScenarioFolder, UpdatesStatesAndFaults) {
-  events(
-      std::string(kSubmit) +
-      R"(,{"t": 1, "op": "cmd", "at": "a",
+  events(std::string(kSubmit) +
+         R"(,{"t": 1, "op": "cmd", "at": "a",
            "argv": ["scontrol", "update", "jobid={J}", "clusters=b"]},
           {"t": 2, "op": "cmd", "at": "a",
            "argv": ["sacctmgr", "-i", "modify", "cluster", "b", "set", "fedstate=drain+remove"]},
