@@ -74,6 +74,7 @@ int run_command(int argc, char** argv) {
   add_plan(app, context);
   add_report(app, context);
   add_jobid(app, context);
+  add_verdict(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

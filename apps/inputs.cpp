@@ -231,6 +231,11 @@ void add_study_flags(CLI::App& command, StudyFlags& flags) {
   command.add_option("--horizon", flags.horizon, "Stop this long after t0, as 2h or 1-00:00:00");
 }
 
+ClusterSpec read_cluster(const std::string& word) {
+  const NamedPath named = parse_clusters({word}).front();
+  return read_slurm_conf({{named.name, named.path}}).clusters.front();
+}
+
 Study build_study(const StudyFlags& flags, const Context& context) {
   if (!flags.policy.empty() && flags.fidelity != "ideal") {
     bad("C133", "--policy is a rule of ideal runs", "add --fidelity ideal");

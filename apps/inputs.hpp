@@ -40,6 +40,9 @@ struct Study {
 /// Reads everything that the flags name. Throws InputError or FileError.
 Study build_study(const StudyFlags& flags, const Context& context);
 
+/// The cluster of one "NAME=CONFDIR". Throws InputError or FileError.
+ClusterSpec read_cluster(const std::string& word);
+
 /// "80ms", "5s", "2m", "3h", "1d", a number of seconds, or [D-]HH:MM:SS. Throws InputError (C134)
 /// naming `option`.
 Duration parse_duration(const std::string& text, const std::string& option);

@@ -32,8 +32,8 @@ void fields(A& ar, GpuDeviceSpec& s) {
 }
 template <class A>
 void fields(A& ar, NodeSpec& s) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = s;
-  ar(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = s;
+  ar(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
 }
 template <class A>
 void fields(A& ar, PartitionSpec& s) {

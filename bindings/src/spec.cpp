@@ -63,6 +63,7 @@ void bind_node(py::module_& m) {
       .field("core_spec_count", &NodeSpec::core_spec_count, "CoreSpecCount.")
       .field("memory_mib", &NodeSpec::memory_mib, "RealMemory, MiB; Slurm's default is 1.")
       .field("mem_spec_limit_mib", &NodeSpec::mem_spec_limit_mib, "MemSpecLimit, MiB.")
+      .field("tmp_disk_mib", &NodeSpec::tmp_disk_mib, "TmpDisk, MiB.")
       .field("weight", &NodeSpec::weight, "Weight; lower is used first.")
       .field("features", &NodeSpec::features, "Features.")
       .field("gres", &NodeSpec::gres, "Gres= as slurm.conf states it.")

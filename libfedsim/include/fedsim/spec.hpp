@@ -50,6 +50,7 @@ struct NodeSpec {
   int core_spec_count = 0;
   std::int64_t memory_mib = 1;  ///< RealMemory (default 1)
   std::int64_t mem_spec_limit_mib = 0;
+  std::int64_t tmp_disk_mib = 0;  ///< TmpDisk
   int weight = 1;
   std::vector<std::string> features;
   std::vector<GresSpec> gres;       ///< as slurm.conf states it

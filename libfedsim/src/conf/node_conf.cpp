@@ -206,6 +206,7 @@ NodeSpec read_node(const Fields& fields, const Draft& draft, Findings& findings)
   if (const auto n = fields.number("MemSpecLimit", 0, kMaxMib, findings)) {
     node.mem_spec_limit_mib = *n;
   }
+  if (const auto n = fields.number("TmpDisk", 0, kMaxMib, findings)) node.tmp_disk_mib = *n;
   const int cores = node.sockets * node.cores_per_socket;
   if (const auto n = fields.number("CoreSpecCount", 0, cores - 1, findings)) {
     node.core_spec_count = static_cast<int>(*n);

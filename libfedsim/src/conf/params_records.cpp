@@ -63,7 +63,7 @@ constexpr auto kRows = std::to_array<Parameter>({
     node("State", simplified, text, "DOWN, DRAIN, FAIL, FUTURE: not used; CLOUD: always up"),
     node("CpuSpecList", simplified, text, "counted like CoreSpecCount, which cores is not kept"),
     node("Reason", modelled, text),
-    node("TmpDisk", ignored, number),
+    node("TmpDisk", simplified, number, "`fedsim verdict` tests it, runs do not"),
     node("CpuBind", ignored, text),
     node("RestrictedCoresPerGPU", ignored, text),
     node("Topology", ignored, text),

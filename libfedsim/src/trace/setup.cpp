@@ -3,6 +3,7 @@
 #include "trace/setup.hpp"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/text.hpp"
 #include "trace/input.hpp"
@@ -54,9 +55,19 @@ class SetupReader {
   void apply(bool add, const std::string& entity, const Words& words) {
     if (entity == "federation") return federation(words);
     if (entity == "cluster") return add ? void() : cluster(words);
-    if (entity == "qos") return settings("qos " + words[0], words);
-    if (entity == "account") return settings("account " + words[0], words);
-    if (entity == "user") return add ? user(words) : settings("user " + words[0], words);
+    if (entity == "qos") {
+      qos(words);
+      return settings("qos " + words[0], words);
+    }
+    if (entity == "account") {
+      for (const std::string& name : split_list(to_lower(words[0])))
+        setup_.accounting.accounts.insert(name);
+      return settings("account " + words[0], words);
+    }
+    if (entity == "user") {
+      user_qos(words);
+      return add ? user(words) : settings("user " + words[0], words);
+    }
     setup_.not_modelled.push_back(entity + " " + join(words, " "));
   }
 
@@ -85,6 +96,46 @@ class SetupReader {
       for (const std::string& name : split_list(words[0])) {
         // The first association's account is the default one.
         setup_.default_account.emplace(name, word.substr(8));
+        for (const std::string& account : split_list(to_lower(word.substr(8))))
+          setup_.accounting.users[name].accounts.push_back(account);
+      }
+    }
+  }
+
+  /// The value of a word that is `key`=value in any case.
+  static std::optional<std::string> value_of(const std::string& word, std::string_view key) {
+    if (word.size() <= key.size() || word[key.size()] != '=' || !istarts_with(word, key))
+      return std::nullopt;
+    return word.substr(key.size() + 1);
+  }
+
+  void qos(const Words& words) {
+    for (const std::string& name : split_list(words[0])) {
+      Accounting::Qos& qos = setup_.accounting.qos[name];
+      for (const std::string& word : words) {
+        if (const auto wall = value_of(word, "MaxWall"))
+          qos.max_wall_s = parse_slurm_time(*wall).value_or(kUnset);
+        if (const auto flags = value_of(word, "Flags"))
+          qos.deny_on_limit = to_lower(*flags).find("denyonlimit") != std::string::npos;
+        const auto tres = value_of(word, "MaxTRESPerJob");
+        if (!tres) continue;
+        for (const std::string& entry : split_list(*tres)) {
+          const std::size_t equals = entry.find('=');
+          if (equals == std::string::npos) continue;
+          const auto count = parse_count(entry.substr(equals + 1));
+          if (count) qos.max_tres_per_job[to_lower(entry.substr(0, equals))] = *count;
+        }
+      }
+    }
+  }
+
+  void user_qos(const Words& words) {
+    for (const std::string& name : split_list(words[0])) {
+      for (const std::string& word : words) {
+        if (const auto list = value_of(word, "QOS"))
+          setup_.accounting.users[name].qos = split_list(*list);
+        if (const auto one = value_of(word, "DefaultQOS"))
+          setup_.accounting.users[name].default_qos = *one;
       }
     }
   }
@@ -117,6 +168,13 @@ AccountingSetup read_accounting_setup(const std::filesystem::path& file,
   std::error_code missing;
   if (!std::filesystem::exists(file, missing)) return {};
   return SetupReader(file.string(), diagnostics).read(read_input(file).text);
+}
+
+Accounting read_accounting(const std::filesystem::path& file) {
+  std::vector<Diagnostic> found;
+  Accounting out = SetupReader(file.string(), found).read(read_input(file).text).accounting;
+  if (!found.empty()) throw InputError(std::move(found));
+  return out;
 }
 
 }  // namespace fedsim

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fedsim/error.hpp"
+#include "fedsim/verdict.hpp"
 
 namespace fedsim {
 
@@ -16,6 +17,7 @@ struct AccountingSetup {
   std::vector<std::string> federation_clusters;  ///< in order of federation ids
   std::map<std::string, std::vector<std::string>> cluster_features;
   std::map<std::string, std::string> default_account;  ///< by user
+  Accounting accounting;
   /// Settings that only count with priority/multifactor ("qos high priority=100").
   std::vector<std::string> priority_settings;
   /// Settings that influence scheduling and are not modelled ("qos low PreemptMode=CANCEL").
