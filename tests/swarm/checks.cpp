@@ -150,11 +150,10 @@ void check_allocations(const Trace& trace, const SimState& s) {
 void check_places(const Scenario& sc, const SimState& s) {
   const Trace& trace = *sc.trace;
   std::vector<std::uint8_t> updated(trace.jobs.size(), 0);
-  std::map<std::string, std::size_t> by_label;
-  for (std::size_t j = 0; j < trace.jobs.size(); ++j) by_label[label(trace, JobId{j})] = j;
   for (const Operation& op : trace.operations) {
-    if (op.kind == OperationKind::update_clusters)
-      updated[by_label.at(std::string(trace.strings.view(op.target)))] = 1;
+    if (op.kind != OperationKind::update_clusters) continue;
+    for (std::size_t j = 0; j < trace.jobs.size(); ++j)  // all parts of an array have its label
+      if (trace.jobs[j].label == op.target) updated[j] = 1;
   }
   for (const AllocationRow& a : s.allocation_rows) {
     const std::size_t j = a.job.index();
@@ -172,6 +171,7 @@ bool could_run(const Scenario& sc, const RecordRow& row, std::uint32_t partition
   const ClusterModel& cluster = sc.model->clusters[row.cluster.index()];
   const PartitionModel& p = cluster.partitions[partition];
   const JobSpec& job = sc.trace->jobs[row.job.index()];
+  if (job.het_job != 0) return false;  // all its components must fit at once
   const Demand d = resolve_demand(cluster, p, sc.trace->requests[job.request]);
   if (d.refusal != Reason::none || !ever_fits(cluster, p, d)) return false;
   for (const NodeModel& n : cluster.nodes) {
@@ -222,7 +222,7 @@ void list_left_behind(const Simulation& sim, RunReport& report) {
 }
 
 /// Which faults the trace has: none, or some that are all over.
-void judge_faults(const Trace& trace, bool lost, RunReport& report) {
+void judge_faults(const Trace& trace, bool lost, bool driven, RunReport& report) {
   std::map<std::tuple<OperationKind, std::uint32_t, std::uint32_t>, bool> down;
   bool members = false;
   bool any = false;
@@ -240,8 +240,8 @@ void judge_faults(const Trace& trace, bool lost, RunReport& report) {
   }
   const bool all_up =
       std::none_of(down.begin(), down.end(), [](const auto& d) { return d.second; });
-  report.undisturbed = !any && !lost;
-  report.recovered = any && !members && !controllers && all_up && !lost;
+  report.undisturbed = !any && !lost && !driven;
+  report.recovered = !driven && any && !members && !controllers && all_up && !lost;
 }
 
 void run_checked(const Case& c, const CheckOptions& o, RunReport& report) {
@@ -278,7 +278,7 @@ void run_checked(const Case& c, const CheckOptions& o, RunReport& report) {
   check_jobs(*sc.trace, sim.state());
   check_allocations(*sc.trace, sim.state());
   check_places(sc, sim.state());
-  judge_faults(*sc.trace, watcher.lost(), report);
+  judge_faults(*sc.trace, watcher.lost(), !c.options.driven.empty(), report);
   list_left_behind(sim, report);
   if (branch) {
     branch->run_to_end();

@@ -9,7 +9,7 @@
 namespace fedsim::swarm {
 namespace {
 
-enum Part : std::uint64_t { kClusters, kTimes, kJobs, kOperations, kOptions };
+enum Part : std::uint64_t { kClusters, kTimes, kJobs, kOperations, kOptions, kShapes, kPasses };
 
 const std::vector<std::string> kFeatures{"fast", "big", "cheap"};
 
@@ -52,6 +52,7 @@ class Generator {
     l.sibling_message *= slower;
     l.lock_round_trip *= slower;
     l.epilog *= d.pick<int>({1, 1, 200, 0});
+    l.client_command = Duration{d.pick<std::int64_t>({0, 0, 0, 149'000'000})};
   }
 
   static ClusterSpec cluster(const std::string& name, Dice& d) {
@@ -143,6 +144,7 @@ class Generator {
 
   void jobs() {
     Dice d(seed_, kJobs);
+    Dice shapes(seed_, kShapes);
     const int n = d.percent(90) ? d.between(1, 30) : d.between(30, 150);
     for (int i = 0; i < n; ++i) {
       JobSpec j;
@@ -164,6 +166,37 @@ class Generator {
       j.requeue = d.percent(90);
       j.outcome = static_cast<Outcome>(d.percent(70) ? 0 : d.below(6));
       j.exit_code = j.outcome == Outcome::failed ? 1 : 0;
+      j.dependency = text(dependency(shapes, i));
+      submit_shaped(shapes, d, j, submit);
+    }
+  }
+
+  /// -d on one or two jobs submitted before or after, or on all of the same name.
+  static std::string dependency(Dice& d, int i) {
+    if (i == 0 || !d.percent(15)) return "";
+    if (d.percent(15)) return "singleton";
+    const std::vector<std::string> kinds{"after", "afterany", "afterok", "afternotok", "aftercorr"};
+    const auto one = [&] {
+      return d.pick(kinds) + ":{J" + std::to_string(d.below(static_cast<std::uint32_t>(i))) + "}";
+    };
+    if (d.percent(80)) return one();
+    return one() + (d.percent(50) ? "," : "?") + one();
+  }
+
+  /// The job alone, as tasks of an array or as components of a heterogeneous job.
+  void submit_shaped(Dice& d, Dice& requests, JobSpec j, double submit) {
+    const std::uint32_t shape = d.below(100);
+    const int n = shape < 16 ? d.between(2, shape < 8 ? 6 : 3) : 1;
+    const auto id = static_cast<std::uint32_t>(case_.trace.jobs.size()) + 1;
+    if (shape < 8) {
+      j.array_job = id;
+      j.array_limit = d.percent(50) ? 0 : d.below(3) + 1;
+    } else if (shape < 16) {
+      j.het_job = id;
+    }
+    for (int part = 0; part < n; ++part) {
+      if (j.array_job != 0) j.array_task = part;
+      if (j.het_job != 0 && part > 0) j.request = case_.trace.intern_request(request(requests));
       submits_.push_back(submit);
       case_.trace.jobs.push_back(j);
     }
@@ -261,6 +294,20 @@ class Generator {
     o.seed = seed_;
     // Far above what such a case needs: a run that gets there does not end.
     o.max_events = 100'000 + 5'000 * case_.spec.clusters.size();
+    Dice passes(seed_, kPasses);
+    if (o.fidelity == Fidelity::slurm && passes.percent(8)) drive(passes);
+  }
+
+  /// Passes at drawn instants instead of the controllers' own.
+  void drive(Dice& d) {
+    using Kind = DrivenPass::Kind;
+    std::vector<DrivenPass>& driven = case_.options.driven;
+    for (int n = d.between(1, 200); n > 0; --n) {
+      const Kind kind = d.pick<Kind>({Kind::main, Kind::main, Kind::full, Kind::backfill});
+      driven.push_back({at(instant(d)), text(name(d)), kind});
+    }
+    std::stable_sort(driven.begin(), driven.end(),
+                     [](const DrivenPass& a, const DrivenPass& b) { return a.at < b.at; });
   }
 
   struct Down {

@@ -106,6 +106,8 @@ class Shrinker {
         [](JobSpec& j) { j.begin = kNoTime; },
         [](JobSpec& j) { j.cancel = kNoTime; },
         [](JobSpec& j) { j.held = false; },
+        [](JobSpec& j) { j.dependency = StringId{0}; },
+        [](JobSpec& j) { j.array_limit = 0; },
         [](JobSpec& j) { j.outcome = Outcome::completed; },
         [](JobSpec& j) { j.run = kSecond * 60; },
         [](JobSpec& j) { j.limit_s = 3600; },
@@ -159,6 +161,12 @@ std::string describe_job(const Case& c, const JobSpec& j) {
   if (j.clusters.index() != 0) out += " -M " + text(j.clusters);
   if (j.cluster_constraint.index() != 0) out += " --constraint " + text(j.cluster_constraint);
   if (j.partition.index() != 0) out += " -p " + text(j.partition);
+  if (j.dependency.index() != 0) out += " -d " + text(j.dependency);
+  if (j.array_job != 0) {
+    out += " array " + std::to_string(j.array_job) + "_" + std::to_string(j.array_task);
+    if (j.array_limit != 0) out += " %" + std::to_string(j.array_limit);
+  }
+  if (j.het_job != 0) out += " het " + std::to_string(j.het_job);
   if (j.held) out += " -H";
   if (!j.requeue) out += " --no-requeue";
   if (j.begin != kNoTime) out += " begin " + seconds(c, j.begin);

@@ -80,7 +80,9 @@ Context Engine::context() {
 /// is over.
 bool Engine::is_quiet(std::int64_t at) const {
   const SimState& s = state_;
-  if (!scenario_.options.driven.empty() || !s.queue.only_polls() ||
+  const auto to_come = [&](const DrivenPass& pass) { return ns(pass.at) >= at; };
+  const std::vector<DrivenPass>& driven = scenario_.options.driven;
+  if (std::any_of(driven.rbegin(), driven.rend(), to_come) || !s.queue.only_polls() ||
       s.next_submit < scenario_.trace->jobs.size() ||
       s.next_operation < scenario_.trace->operations.size())
     return false;
@@ -167,14 +169,19 @@ bool Engine::is_on_its_way(const Context& ctx, const Event& e) {
   constexpr std::uint32_t kArrived = 1;
   constexpr Duration kAnswer{33'000'000};  // median, 22.05
   const Duration median = ctx.model.latency.client_command;
-  if (median == Duration{} || !ctx.slurm() || e.aux == kArrived) return false;
+  if (median == Duration{} || !ctx.slurm()) return false;
   const bool submits = e.kind == EventKind::submit;
+  if (e.aux == kArrived) {
+    state_.submits_on_way -= submits ? 1U : 0U;
+    return false;
+  }
   if (!submits && !is_command(ctx.trace.operations[e.subject].kind)) return false;
   const std::uint64_t bits =
       draw(ctx.options.seed, Stream::client_command, e.subject, submits ? 0 : 1);
   const SimTime typed = std::max(state_.now, state_.client_free);
   const SimTime at = typed + command_delay(ctx.cluster(ClusterId{0}).release, median, bits);
   state_.client_free = at + kAnswer;
+  state_.submits_on_way += submits ? 1U : 0U;
   Event later = e;
   later.aux = kArrived;
   later.at = ns(at);
@@ -233,7 +240,7 @@ void Engine::dispatch(const Event& e) {
       if (!arrives(ctx, e)) return;
       deliver(ctx, e);
   }
-  if (!state_.dependents.empty()) wake_dependents(ctx);
+  if (!is_poll(e.kind) && !state_.dependents.empty()) wake_dependents(ctx);
   count(e, state_.job_rows.empty() ? 0 : state_.records.size());
 }
 
@@ -265,9 +272,16 @@ void Engine::deliver(const Context& ctx, const Event& e) {
 }
 
 PassView Engine::view(const Context& ctx, PassHost& host, ClusterId cluster) {
-  return {
-      ctx.model, ctx.cluster(cluster),     ctx.trace, state_, cluster, demands_.demands, scratch_,
-      host,      floor_seconds(state_.now)};
+  return {ctx.model,
+          ctx.cluster(cluster),
+          ctx.trace,
+          state_,
+          cluster,
+          demands_.demands,
+          scratch_,
+          host,
+          floor_seconds(state_.now),
+          ctx.names.any_het};
 }
 
 namespace {

@@ -181,7 +181,11 @@ void plan_remote_test(const Context& ctx, ClusterId cluster) {
 /// Conditions of another origin's job that `cluster` has to test: the f-th.
 template <class F>
 void for_each_remote(const Context& ctx, ClusterId cluster, const Dependent& d, F&& f) {
-  if (ctx.origin(d.job) == cluster || !ctx.state.jobs[d.job.index()].federated) return;
+  const ClusterId origin = ctx.origin(d.job);
+  if (origin == cluster || !ctx.state.jobs[d.job.index()].federated) return;
+  if (!waiting(ctx.state, d.job)) return;  // cancelled meanwhile
+  // Whoever left the federation is not asked, and answers nobody.
+  if (!ctx.member(cluster).joined || !ctx.member(origin).joined) return;
   const DependencyList& list = list_of(ctx, d.job);
   for (std::size_t i = 0; i < list.conditions.size(); ++i) {
     if (((d.met | d.failed) >> i & 1U) != 0) continue;

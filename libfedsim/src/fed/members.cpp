@@ -1,6 +1,7 @@
 // States of a cluster in its federation, joining and leaving: semantics 1.8; recordings 08.
 #include <algorithm>
 
+#include "fed/dependency.hpp"
 #include "fed/transport.hpp"
 
 namespace fedsim {
@@ -108,6 +109,7 @@ void leave_federation(const Context& ctx, ClusterId cluster) {
       clean_up_member(ctx, ClusterId{c}, cluster);
   }
   tell(ctx, StoryKind::fed_state, cluster, JobId{});
+  if (!ctx.state.dependents.empty()) wake_dependents(ctx);
   request_pass(ctx.controller(cluster));
 }
 

@@ -69,6 +69,7 @@ class Resolver {
       constraint(j.cluster_constraint);
       partitions(j.partition);
       if (j.array_job != 0) array(j.array_job);
+      out_.any_het = out_.any_het || j.het_job != 0;
     }
     for (const Operation& op : trace_.operations) {
       cluster(op.cluster, "an operation");

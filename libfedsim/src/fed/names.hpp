@@ -57,6 +57,7 @@ struct NameTable {
   std::unordered_map<std::uint32_t, DependencyList> dependencies;
   std::unordered_map<std::uint32_t, std::uint32_t> arrays;  ///< array_job -> SimState::arrays
   std::vector<ArrayLive> array_sizes;                       ///< at the begin of the run
+  bool any_het = false;                                     ///< heterogeneous jobs
 };
 
 /// Resolves every name of the trace. Unknown clusters are errors, all reported at once (InputError

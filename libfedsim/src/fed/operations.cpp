@@ -67,6 +67,10 @@ void change_siblings(const Context& ctx, std::uint32_t r) {
   const ClusterSet gone = live.active - now;
   const ClusterSet added = now - live.active;
   live.viable = now;
+  if (is_dependent(s, row.job)) {  // copies go out when its conditions are met
+    live.active = now & own;
+    return;
+  }
   live.active = live.active - gone;
   tell_complete(ctx, row.cluster, gone - own, row.job);
   if (gone.has(row.cluster)) revoke_record(ctx, r, false);

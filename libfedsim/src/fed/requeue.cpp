@@ -2,6 +2,7 @@
 // semantics 1.9, 9.2; recordings 06.
 #include <algorithm>
 
+#include "fed/dependency.hpp"
 #include "fed/transport.hpp"
 
 namespace fedsim {
@@ -90,6 +91,11 @@ void on_requeue(const Context& ctx, JobId job) {
   // priority/basic keeps a requeued job's number; with equal priorities it goes by its new
   // submission time.
   s.records[r].priority = kept_priority(ctx, job);
+  if (is_dependent(s, job)) {  // cancelled before its conditions were met: it still waits for them
+    s.record_rows[r].reason = static_cast<std::uint8_t>(Reason::dependency);
+    s.records[r].active = s.records[r].viable & ClusterSet::only(origin);
+    return;
+  }
   send_copies(ctx, job);
 }
 

@@ -4,6 +4,7 @@
 #include "fed/dependency.hpp"
 #include "fed/transport.hpp"
 #include "sched/admission.hpp"
+#include "sched/pass.hpp"
 #include "sched/select.hpp"
 
 namespace fedsim {
@@ -53,6 +54,16 @@ Admission admit_anywhere(const Context& ctx, ClusterId c, const JobSpec& spec) {
     if (first || runs || (a.refusal == Reason::none && best.refusal != Reason::none)) best = a;
   }
   return best;
+}
+
+/// The components of a heterogeneous job are taken or refused together.
+Reason admit_components(const Context& ctx, ClusterId origin, JobId job) {
+  const ComponentRange parts = components_of(ctx.trace, job);
+  for (std::size_t j = parts.first; j < parts.last; ++j) {
+    const Reason refusal = admit_anywhere(ctx, origin, ctx.spec(JobId{j})).refusal;
+    if (refusal != Reason::none) return refusal;
+  }
+  return Reason::none;
 }
 
 void refuse(const Context& ctx, ClusterId origin, JobId job, Reason reason) {
@@ -265,7 +276,9 @@ void submit_job(const Context& ctx, JobId job) {
   // (semantics 1.3 point 3): a refused submission uses an id up.
   if (refusal == Reason::invalid_cluster_feature) return refuse(ctx, origin, job, refusal);
   row.job_id = job_id_for(ctx, spec, origin, member);
-  if (refusal == Reason::none) refusal = admit_anywhere(ctx, origin, spec).refusal;
+  if (refusal == Reason::none)
+    refusal = spec.het_job != 0 ? admit_components(ctx, origin, job)
+                                : admit_anywhere(ctx, origin, spec).refusal;
   if (refusal != Reason::none) return refuse(ctx, origin, job, refusal);
   tell(ctx, StoryKind::submit, origin, job);
   const std::uint32_t r = make_record(ctx, origin, job, live.eligible);

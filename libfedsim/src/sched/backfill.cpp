@@ -273,14 +273,24 @@ class JobPlanner {
     if (start <= v_.now_s && overlaps(v_.scratch.reserved, v_.own().pool.completing_nodes()))
       start = v_.now_s + 1;
     if (start <= v_.now_s && v_.spec(e_).het_job != 0) {
-      chosen_shares(v_, d_, v_.scratch.reserved);
-      v_.scratch.het_components.push_back({e_, v_.scratch.shares});
+      keep_component();
     } else if (start <= v_.now_s && start_now(c_, e_)) {
       return Step::started;
     }
     if (start > c_.window_end || (start > v_.now_s && !may_reserve_)) return Step::skipped;
     if (reserve(c_, start, limit_, v_.scratch.reserved)) return Step::planned;
     return std::nullopt;
+  }
+
+  /// Once for each component, whatever partitions it lists.
+  void keep_component() {
+    std::vector<HetComponent>& all = v_.scratch.het_components;
+    const bool known = std::any_of(all.begin(), all.end(), [&](const HetComponent& x) {
+      return x.entry.record == e_.record;
+    });
+    if (known) return;
+    chosen_shares(v_, d_, v_.scratch.reserved);
+    all.push_back({e_, v_.scratch.shares});
   }
 
   Cycle& c_;
@@ -316,17 +326,6 @@ struct Counters {
   }
 };
 
-/// Components of the heterogeneous job that `job` is one of: they stand together in the trace.
-std::size_t components_n(const PassView& v, JobId job) {
-  const std::vector<JobSpec>& jobs = v.trace.jobs;
-  std::size_t first = job.index();
-  std::size_t last = first + 1;
-  const std::uint32_t id = jobs[first].het_job;
-  while (first > 0 && jobs[first - 1].het_job == id) --first;
-  while (last < jobs.size() && jobs[last].het_job == id) ++last;
-  return last - first;
-}
-
 /// Starts the heterogeneous jobs of which every component could start now. The plan held each one's
 /// nodes, so that they are on distinct nodes (semantics 9.4; BF-19).
 void start_het_jobs(Cycle& c) {
@@ -338,7 +337,8 @@ void start_het_jobs(Cycle& c) {
     const auto rest = std::stable_partition(all.begin(), all.end(), [&](const HetComponent& x) {
       return v.spec(x.entry).het_job == id;
     });
-    if (static_cast<std::size_t>(rest - all.begin()) == components_n(v, leader)) {
+    const ComponentRange parts = components_of(v.trace, leader);
+    if (static_cast<std::size_t>(rest - all.begin()) == parts.last - parts.first) {
       for (auto x = all.begin(); x != rest; ++x) v.host.start(x->entry, x->shares, true);
     }
     all.erase(all.begin(), rest);
@@ -352,6 +352,15 @@ bool any_runnable(const PassView& v) {
 }
 
 }  // namespace
+
+ComponentRange components_of(const Trace& trace, JobId job) {
+  const std::vector<JobSpec>& jobs = trace.jobs;
+  const std::uint32_t id = jobs[job.index()].het_job;
+  ComponentRange out{job.index(), job.index() + 1};
+  while (out.first > 0 && jobs[out.first - 1].het_job == id) --out.first;
+  while (out.last < jobs.size() && jobs[out.last].het_job == id) ++out.last;
+  return out;
+}
 
 PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
   const SchedulerModel& p = v.model.scheduler;

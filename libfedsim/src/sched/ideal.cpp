@@ -36,6 +36,40 @@ bool start_if_fits(const PassView& v, const QueueEntry& e, BitSpan open) {
   return true;
 }
 
+/// Chooses nodes of `open` for one component and takes them away from it.
+bool choose_component(const PassView& v, std::size_t job, SimTime now, Bitmap& open) {
+  PassScratch& s = v.scratch;
+  for (const QueueEntry& e : v.own().queue) {
+    if (v.state.record_rows[e.record].job.index() != job || !waiting(v, e, now)) continue;
+    s.job_nodes = open;
+    and_into(s.job_nodes, v.partition(e).nodes);
+    if (!select_nodes(v.model, v.own().pool, v.demand(e), s.job_nodes, s.select, s.shares))
+      continue;
+    for (const NodeShare& share : s.shares) clear_bit(open, share.node);
+    s.het_components.push_back({e, s.shares});
+    return true;
+  }
+  return false;
+}
+
+/// Starts a heterogeneous job when all its components fit at once, each on its own nodes.
+bool start_together(const PassView& v, const QueueEntry& e, BitSpan open, SimTime now) {
+  PassScratch& s = v.scratch;
+  const ComponentRange parts = components_of(v.trace, v.state.record_rows[e.record].job);
+  Bitmap left(open.begin(), open.end());
+  s.het_components.clear();
+  for (std::size_t job = parts.first; job < parts.last; ++job)
+    if (!choose_component(v, job, now, left)) return false;
+  for (const HetComponent& c : s.het_components) v.host.start(c.entry, c.shares, false);
+  return true;
+}
+
+/// A component other than the first: it starts with that one.
+bool follows(const PassView& v, const QueueEntry& e) {
+  const JobId job = v.state.record_rows[e.record].job;
+  return components_of(v.trace, job).first != job.index();
+}
+
 bool never_here(const PassView& v, const QueueEntry& e) {
   return partition_limit(v.partition(e), v.demand(e), v.limit_s(e)) != Reason::none;
 }
@@ -44,7 +78,7 @@ bool never_here(const PassView& v, const QueueEntry& e) {
 
 /// A cluster of single-CPU nodes where only the number of free nodes matters for this queue entry.
 bool unit_pool(const PassView& v) {
-  return v.model.unit_nodes && v.model.partitions.size() == 1;
+  return v.model.unit_nodes && v.model.partitions.size() == 1 && !v.any_het;
 }
 
 void start_units(const PassView& v, const QueueEntry& e) {
@@ -153,8 +187,13 @@ void easy_nodes(const PassView& v, Policy policy, SimTime now) {
   for (std::size_t i = 0; i < own.queue.size(); ++i) {
     const QueueEntry e = own.queue[i];
     if (!waiting(v, e, now) || never_here(v, e)) continue;
+    const bool het = v.any_het && v.spec(e).het_job != 0;
+    if (het && follows(v, e)) continue;
+    const auto start = [&](BitSpan open) {
+      return het ? start_together(v, e, open, now) : start_if_fits(v, e, open);
+    };
     if (!blocked) {
-      if (start_if_fits(v, e, own.pool.usable())) continue;
+      if (start(own.pool.usable())) continue;
       if (policy == Policy::fcfs) return;
       blocked = true;
       head = reserve_head(v, e);
@@ -162,7 +201,7 @@ void easy_nodes(const PassView& v, Policy policy, SimTime now) {
       subtract_from(rest, head.nodes);
       continue;
     }
-    start_if_fits(v, e, end_if_started(v, e) <= head.at ? own.pool.usable() : rest);
+    start(end_if_started(v, e) <= head.at ? own.pool.usable() : rest);
   }
 }
 

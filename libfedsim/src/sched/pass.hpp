@@ -49,6 +49,13 @@ struct HetComponent {
   std::vector<NodeShare> shares;
 };
 
+/// Components of the heterogeneous job that `job` is one of, as indices [first, last) of the trace:
+/// they stand together.
+struct ComponentRange {
+  std::size_t first = 0, last = 0;
+};
+ComponentRange components_of(const Trace& trace, JobId job);
+
 /// Buffers of all schedulers, kept between passes so that the hot loop allocates nothing.
 struct PassScratch {
   SelectScratch select;
@@ -89,6 +96,7 @@ struct PassView {
   PassScratch& scratch;
   PassHost& host;
   std::int64_t now_s = 0;  ///< slurmctld's clock: whole seconds
+  bool any_het = false;    ///< the trace has heterogeneous jobs
 
   ClusterState& own() const { return state.clusters[cluster.index()]; }
   const Demand& demand(const QueueEntry& e) const { return demands[e.demand]; }

@@ -49,7 +49,8 @@ constexpr bool is_message(EventKind kind) {
 /// Kinds that only look whether there is something to do, and come again for ever.
 constexpr bool is_poll(EventKind kind) {
   return kind == EventKind::main_pass || kind == EventKind::full_pass ||
-         kind == EventKind::backfill_pass || kind == EventKind::drain_watch;
+         kind == EventKind::backfill_pass || kind == EventKind::drain_watch ||
+         kind == EventKind::dependency_test;
 }
 
 /// 32 bytes. `order` packs phase, tie and creation counter.

@@ -106,8 +106,9 @@ struct ClusterState {
 /// Copyable state of a run. No pointers; indices only.
 struct SimState {
   SimTime now{};
-  SimTime last_change{};  ///< last event that was not a poll
-  SimTime client_free{};  ///< the last command typed is done
+  SimTime last_change{};           ///< last event that was not a poll
+  SimTime client_free{};           ///< the last command typed is done
+  std::size_t submits_on_way = 0;  ///< typed, and not yet at their controller
   EventQueue queue;
   std::size_t next_submit = 0;  ///< cursor over Trace::jobs
   std::size_t next_operation = 0;

@@ -254,5 +254,42 @@ TEST(Run, UnknownPartitionIsARejection) {
   EXPECT_EQ(reason_text(r.job_rows[0].reason), "Invalid partition name specified");
 }
 
+/// Components of a heterogeneous job start together, on nodes of their own, or not at all.
+TEST(IdealRun, HeterogeneousJobsStartTogether) {
+  for (const Policy policy : {Policy::fcfs, Policy::easy, Policy::conservative}) {
+    tiny::Jobs jobs;
+    jobs.add({.label = "first", .run_s = 100, .limit_s = 100, .gpus = 8, .clusters = ""});
+    ResourceRequest whole;
+    whole.ntasks = 1;
+    whole.gres_per_node = {{"gpu", "", 8}};
+    jobs.add({.label = "het", .submit_s = 10}, whole).het_job = 1;
+    jobs.add({.label = "het", .submit_s = 10}, whole).het_job = 1;
+    Scenario s = tiny::scenario(tiny::federation({tiny::cluster("a", 2, 8)}), std::move(jobs),
+                                Fidelity::ideal);
+    s.options.policy = policy;
+    const Result r = run(s);
+    const std::vector<RecordRow> parts = tiny::records_of(r, "het");
+    ASSERT_EQ(parts.size(), 2U);
+    for (const RecordRow& part : parts) EXPECT_DOUBLE_EQ(tiny::rel(part.start), 100);
+    ASSERT_EQ(r.allocation_rows.size(), 3U);
+  }
+}
+
+/// A component that no node can run refuses the whole submission.
+TEST(Run, HeterogeneousJobsAreRefusedTogether) {
+  tiny::Jobs jobs;
+  ResourceRequest good;
+  good.ntasks = 1;
+  ResourceRequest bad = good;
+  bad.gres_per_node = {{"gpu", "", 9}};
+  jobs.add({.label = "het"}, good).het_job = 1;
+  jobs.add({.label = "het"}, bad).het_job = 1;
+  const Result r =
+      run(tiny::scenario(tiny::federation({tiny::cluster("a", 2, 8)}), std::move(jobs)));
+  for (const RecordRow& part : tiny::records_of(r, "het"))
+    EXPECT_EQ(part.state, RecordState::rejected);
+  EXPECT_TRUE(r.allocation_rows.empty());
+}
+
 }  // namespace
 }  // namespace fedsim
