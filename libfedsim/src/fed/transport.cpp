@@ -196,12 +196,14 @@ void on_sync(const Context& ctx, Route route, bool answer) {
 void cut_link(const Context& ctx, Route route) {
   ctx.member(route.from).cut_off.add(route.to);
   ctx.member(route.to).cut_off.add(route.from);
+  tell(ctx, StoryKind::link_down, route.from, JobId{}, route.to);
   close(ctx, route);
 }
 
 void mend_link(const Context& ctx, Route route) {
   ctx.member(route.from).cut_off.remove(route.to);
   ctx.member(route.to).cut_off.remove(route.from);
+  tell(ctx, StoryKind::link_up, route.from, JobId{}, route.to);
   if (!connected(ctx, route)) open(ctx, route);
 }
 
