@@ -52,8 +52,8 @@ void fields(A& ar, ClusterSpec& s) {
 }
 template <class A>
 void fields(A& ar, LatencySpec& s) {
-  auto& [a, b, c, d] = s;
-  ar(a, b, c, d);
+  auto& [a, b, c, d, e] = s;
+  ar(a, b, c, d, e);
 }
 template <class A>
 void fields(A& ar, FederationSpec& s) {

@@ -21,8 +21,11 @@ PyTable table(PyResult& self, const char* name, Builder builder) {
   return {self.tables.emplace(name, std::move(made)).first->second};
 }
 
-py::dict populations(const PyResult& self) {
-  const Populations& p = self.result->summary.populations;
+py::dict populations(const PyResult& self, const py::object& at) {
+  const SimTime t0 = self.result->scenario.trace->t0;
+  const Populations p = at.is_none()
+                            ? self.result->summary.populations
+                            : populations_at(*self.result, t0 + to_duration(at, "at"));
   py::dict d;
   d["jobs"] = p.jobs;
   d["rejected"] = p.rejected;
@@ -38,6 +41,18 @@ py::dict populations(const PyResult& self) {
   d["largest_group"] = p.largest_group;
   d["naive_gpu_sum"] = p.naive_gpu_sum;
   return d;
+}
+
+std::string explain(const PyResult& self, const py::object& job) {
+  const Result& r = *self.result;
+  if (!r.scenario.options.keep_events)
+    throw py::value_error("the run kept no events: run with keep_events=True");
+  const std::string text = py::str(job);
+  const std::vector<JobId> jobs = find_jobs(r, text);
+  if (jobs.empty()) throw py::key_error("no job is called " + text);
+  std::string out;
+  for (const JobId one : jobs) out += (out.empty() ? "" : "\n") + job_story(r, one);
+  return out;
 }
 
 TimeStyle time_style(const PyResult& self, const py::object& times) {
@@ -162,10 +177,17 @@ void bind_result(py::module_& m) {
                              "A dict with the content of manifest.json: version, seed, input and\n"
                              "model hashes, options, what is not modelled.")
       .def(
-          "populations", &populations,
-          "populations()\n\nA dict of how many jobs, records, allocations, distinct GPUs and "
+          "populations", &populations, py::arg("at") = py::none(),
+          "populations(at=None)\n\nA dict of how many jobs, records, allocations, distinct GPUs and "
           "processes there were\n(five different things), and naive_gpu_sum, what adding up record "
-          "rows would show.")
+          "rows would show. With `at` (seconds\nfrom t0, or a timedelta) those of that instant: "
+          "job ids not over, records by their state\nthen, allocations that hold GPUs.")
+      .def("explain", &explain, py::arg("job"),
+           "explain(job)\n\nThe story of a job in words, record by record: submission, copies, "
+           "start locks, start,\nrevocations, end, with times; then its records, allocations, "
+           "GPUs and processes. `job`: label,\nname, job id or trace id. Needs a run with "
+           "keep_events=True. Raises KeyError for a job that\nis not there, ValueError without "
+           "events.")
       .def("write", &write, py::arg("folder"), py::kw_only(), py::arg("times") = py::none(),
            py::arg("events") = false,
            "write(folder, *, times=None, events=False)\n\nWrite jobs.csv, records.csv, "

@@ -29,3 +29,21 @@ def test_unknown_job_is_named(fedsim):
     assert done.returncode == 2
     assert "C138" in done.stderr and "nobody" in done.stderr
     assert done.stdout == ""
+
+
+def test_populations_at_an_instant(fedsim):
+    done = fedsim("explain", REQUEUE, "--at", "30", "--at", "10000")
+    assert done.returncode == 0, done.stderr
+    early, late = done.stdout.split("\n\n")
+    assert "job ids      3 submitted and not over" in early
+    assert "allocations  2" in early and "GPUs         16 held, of 24 in the fleet" in early
+    assert "processes    2 in 2 groups, the largest of 1" in early
+    assert "job ids      0 submitted and not over" in late and "allocations  0" in late
+    assert "GPUs         0 held" in late
+
+
+def test_nothing_to_explain(fedsim):
+    done = fedsim("explain", REQUEUE)
+    assert done.returncode == 2
+    assert "C133" in done.stderr and "--job" in done.stderr
+    assert "C134" in fedsim("explain", REQUEUE, "--at", "soon").stderr

@@ -1,6 +1,9 @@
 """Six and six are two jobs on two clusters, twelve is none: what the README says, in numbers."""
 
+import datetime
+
 import fedsim as fs
+import pytest
 
 
 def test_readme_example():
@@ -88,3 +91,26 @@ def test_recorded_two_jobs(recordings):
     ran = {r["label"]: r["cluster"] for r in records if r["state"] == "COMPLETED"}
     assert set(ran) == {"J1", "J2"} and set(ran.values()) == {"alpha", "beta"}
     assert sum(r["state"] == "REVOKED" for r in records) == 2
+
+
+def test_populations_at_an_instant(story):
+    result = fs.run(story)
+    early = result.populations(at=1800)
+    assert early["jobs"] == 2 and early["allocations"] == 2 and early["distinct_gpus"] == 12
+    assert early["records_by_state"] == {"REVOKED": 2, "RUNNING": 2}
+    late = result.populations(at=datetime.timedelta(days=2))
+    assert late["jobs"] == 0 and late["allocations"] == 0 and late["distinct_gpus"] == 0
+    assert late["records"] == 4
+    with pytest.raises((TypeError, ValueError)):
+        result.populations(at="soon")
+
+
+def test_explain(story):
+    result = fs.run(story, keep_events=True)
+    text = result.explain("J1")
+    assert "takes the submission" in text and "allocations:" in text
+    assert text == result.explain(fs.jobid.encode(1, 1))
+    with pytest.raises(KeyError, match="nobody"):
+        result.explain("nobody")
+    with pytest.raises(ValueError, match="keep_events"):
+        fs.run(story).explain("J1")

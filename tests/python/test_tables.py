@@ -40,7 +40,7 @@ def test_numpy_types(result):
     assert records["start"].dtype == np.dtype("datetime64[ns]")
     assert result.allocations["elapsed"].dtype == np.dtype("timedelta64[ns]")
     assert result.allocations["backfilled"].dtype == np.bool_
-    assert records["state"].dtype == object and records["state"][0] == "COMPLETED"
+    assert records["state"].dtype == object and "COMPLETED" in records["state"]
     # J12 was refused and never started.
     refused = records["state"] == "REJECTED"
     assert np.isnat(records["start"][refused]).all() and records["nodes"][refused][0] is None

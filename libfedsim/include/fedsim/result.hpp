@@ -169,8 +169,16 @@ std::string to_csv(const Table& table, TimeStyle style, SimTime t0);
 std::string summary_json(const Result& result);
 std::string manifest_json(const Result& result, const WriteOptions& options);
 
+/// The populations as they stand at one instant: job ids that were submitted and are not over,
+/// records made so far by their state then, allocations that hold nodes, their GPUs and processes.
+/// Linear in the rows; the run is not repeated.
+Populations populations_at(const Result& result, SimTime at);
+
 /// The story of one job in words, record by record; needs a run with RunOptions::keep_events.
 std::string job_story(const Result& result, JobId job);
+
+/// Jobs that `text` names: a label, a job name, an id of the run, or else an id of the trace.
+std::vector<JobId> find_jobs(const Result& result, const std::string& text);
 
 /// One lane per GPU, a colour per job; revoked records as hatched marks on a lane of their own,
 /// never on a GPU's.

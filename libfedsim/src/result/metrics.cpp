@@ -158,4 +158,67 @@ void summarise(Result& result) {
   s.wait_s = waits(result);
 }
 
+namespace {
+
+RecordState state_at(const RecordRow& r, SimTime at) {
+  if (r.end != kNoTime && r.end <= at) return r.state;
+  return r.start != kNoTime && r.start <= at ? RecordState::running : RecordState::pending;
+}
+
+/// The raw rows as they stood: records made by then, allocations that hold nodes.
+Result rows_at(const Result& result, SimTime at) {
+  Result out;
+  out.scenario = result.scenario;
+  out.job_rows = result.job_rows;
+  out.placements = result.placements;
+  for (RecordRow r : result.record_rows) {
+    if (r.submit > at) continue;
+    const bool ran = r.allocation != kNoRow;
+    r.state = r.state == RecordState::rejected ? r.state : state_at(r, at);
+    if (ran && r.state == RecordState::running) {
+      out.allocation_rows.push_back(result.allocation_rows[r.allocation]);
+      r.allocation = static_cast<std::uint32_t>(out.allocation_rows.size() - 1);
+    } else {
+      r.allocation = kNoRow;
+    }
+    out.record_rows.push_back(r);
+  }
+  return out;
+}
+
+/// Jobs of which some record is open, or that are about to be queued again.
+std::size_t open_jobs(const Result& result, SimTime at) {
+  std::vector<std::uint8_t> submitted(result.job_rows.size(), 0);
+  std::vector<SimTime> last(result.job_rows.size(), kNoTime);
+  for (const RecordRow& r : result.record_rows) {
+    const std::size_t j = r.job.index();
+    if (r.allocation != kNoRow || result.job_rows[j].records_n == 1)
+      last[j] = r.end == kNoTime ? kEndOfTime : std::max(last[j], r.end);
+    if (r.submit <= at && r.state != RecordState::rejected) submitted[j] = 1;
+  }
+  std::size_t n = 0;
+  for (std::size_t j = 0; j < submitted.size(); ++j) {
+    const JobRow& row = result.job_rows[j];
+    const bool over = row.state != RecordState::pending && row.state != RecordState::running;
+    if (submitted[j] != 0 && (!over || last[j] > at)) ++n;
+  }
+  return n;
+}
+
+}  // namespace
+
+Populations populations_at(const Result& result, SimTime at) {
+  const Result rows = rows_at(result, at);
+  Populations p;
+  count_rows(rows, p);
+  p.jobs = open_jobs(result, at);
+  p.rejected = static_cast<std::size_t>(
+      std::count_if(rows.record_rows.begin(), rows.record_rows.end(),
+                    [](const RecordRow& r) { return r.state == RecordState::rejected; }));
+  p.distinct_gpus = count_distinct_gpus(rows);
+  p.gpus_in_fleet = result.summary.populations.gpus_in_fleet;
+  p.naive_gpu_sum = naive_gpu_sum(rows);
+  return p;
+}
+
 }  // namespace fedsim

@@ -199,4 +199,18 @@ std::string job_story(const Result& result, JobId job) {
   return Story(result, job).text();
 }
 
+std::vector<JobId> find_jobs(const Result& result, const std::string& text) {
+  const Trace& trace = *result.scenario.trace;
+  std::vector<JobId> by_label, by_id, by_trace_id;
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    const JobSpec& spec = trace.jobs[j];
+    if (trace.strings.view(spec.label) == text || trace.strings.view(spec.name) == text)
+      by_label.push_back(JobId{j});
+    if (std::to_string(result.job_rows[j].job_id) == text) by_id.push_back(JobId{j});
+    if (std::to_string(spec.trace_id) == text) by_trace_id.push_back(JobId{j});
+  }
+  if (!by_label.empty()) return by_label;
+  return by_id.empty() ? by_trace_id : by_id;
+}
+
 }  // namespace fedsim
