@@ -101,7 +101,7 @@ class Reader {
       if (!has_cluster(cluster)) error(line, "no cluster '" + cluster + "'");
     }
     if (!wrong_.empty()) throw InputError(std::move(wrong_));
-    spec_.federated = spec_.clusters.size() > 1;
+    spec_.federated = spec_.clusters.size() > 1 && !unfederated_;
     trace_.finish();
     out_.scenario.model = compile(spec_);
     out_.scenario.trace = std::make_shared<const Trace>(std::move(trace_));
@@ -131,6 +131,10 @@ class Reader {
   void set_up(const Words& words) {
     if (words[0] == "cluster") return cluster(words);
     if (words[0] == "latency") return latency(words);
+    if (words[0] == "unfederated") {
+      unfederated_ = true;
+      return;
+    }
     const SimTime at = instant_of(words[0]);
     if (words.size() < 2) throw Wrong{"a time without anything that happens then"};
     if (words[1] == "submit") return submit(at, words);
@@ -215,6 +219,7 @@ class Reader {
     Words argv;
     std::string origin;
     Duration run = kSecond * 60;
+    int exit_code = 0;
     for (std::size_t i = 3; i < words.size(); ++i) {
       const Pair p = pair_of(words[i]);
       const auto option = short_options().find(p.key);
@@ -226,6 +231,8 @@ class Reader {
         origin = named_cluster(p.value);
       else if (p.key == "run")
         run = seconds_of(p.value);
+      else if (p.key == "exit")
+        exit_code = number_of(p);
       else if (option != short_options().end())
         argv.push_back(option->second + p.value);
       else
@@ -238,6 +245,8 @@ class Reader {
     if (job.begin != kNoTime) job.begin = at + job.begin.time_since_epoch();
     job.run = run;
     job.run_is_elapsed = true;  // it ends `run` after its start
+    job.exit_code = static_cast<std::uint8_t>(exit_code);
+    if (exit_code != 0) job.outcome = Outcome::failed;
     job.request = trace_.intern_request(parsed.request);
     job.label = trace_.strings.intern(words[2]);
     if (job.name == StringId{0}) job.name = job.label;
@@ -307,6 +316,7 @@ class Reader {
   int line_ = 0;
   Case out_;
   FederationSpec spec_;
+  bool unfederated_ = false;
   Trace trace_;
   std::set<std::string> labels_;
   std::map<std::string, int> used_;  // labels and clusters that some line names, and which

@@ -101,6 +101,12 @@ struct ClusterModel {
   std::int64_t over_time_limit_s = 0;
   std::int64_t min_job_age_s = 300;
   std::int64_t requeue_delay_s = 121;
+  std::uint32_t first_job_id = 1;
+  std::uint32_t max_job_id = 67'043'328;        ///< Slurm's default
+  std::vector<std::uint8_t> requeue_exit;       ///< exit codes, ascending (RequeueExit)
+  std::vector<std::uint8_t> requeue_exit_hold;  ///< RequeueExitHold
+  bool remote_singleton = true;      ///< DependencyParameters without disable_remote_singleton
+  bool kill_invalid_depend = false;  ///< DependencyParameters=kill_invalid_depend
   std::int64_t def_mem_per_cpu_mib = kUnset;
   std::int64_t def_mem_per_node_mib = kUnset;
   std::int64_t max_mem_per_cpu_mib = kUnset;

@@ -9,6 +9,7 @@
 #include "engine/pass_host.hpp"
 #include "fed/dependency.hpp"
 #include "fed/transport.hpp"
+#include "sched/estimate.hpp"
 
 namespace fedsim {
 namespace {
@@ -189,6 +190,55 @@ bool Engine::is_on_its_way(const Context& ctx, const Event& e) {
   return true;
 }
 
+/// -M with clusters that are no federation: sbatch asks each when it would start the job, and sends
+/// it to the earliest, its own cluster first among equals. Of a federation it asks one cluster.
+ClusterId Engine::earliest_cluster(const Context& ctx, JobId job) {
+  const JobSpec& spec = ctx.spec(job);
+  if (spec.clusters.index() == 0) return {};
+  const ClusterSet list = ctx.names.cluster_lists.at(spec.clusters.index());
+  if (list.count() < 2 || ctx.names.unknown_lists.contains(spec.clusters.index())) return {};
+  ClusterSet members;
+  list.for_each([&](ClusterId c) {
+    if (ctx.model.federated && ctx.member(c).joined) members.add(c);
+  });
+  if (members == list) return {};  // one federation: it chooses by itself
+  const ClusterId typed =
+      spec.origin.index() == 0 ? ClusterId{0} : ctx.names.clusters.at(spec.origin.index());
+  ClusterId best;
+  std::int64_t earliest = INT64_MAX;
+  bool asked_federation = false;
+  list.for_each([&](ClusterId c) {
+    if (members.has(c) && asked_federation) return;
+    const std::int64_t start = would_start(ctx, c, job);
+    if (start == INT64_MAX) return;
+    asked_federation = asked_federation || members.has(c);
+    if (start < earliest || (start == earliest && c == typed)) best = c;
+    earliest = std::min(earliest, start);
+  });
+  return best;
+}
+
+/// INT64_MAX: the cluster would not take it, or can't be reached.
+std::int64_t Engine::would_start(const Context& ctx, ClusterId cluster, JobId job) {
+  if (!ctx.member(cluster).up) return INT64_MAX;
+  std::int64_t latest = INT64_MIN;
+  const ComponentRange parts = components_of(ctx.trace, job);
+  const bool het = ctx.spec(job).het_job != 0;
+  for (std::size_t j = het ? parts.first : job.index(); j < (het ? parts.last : job.index() + 1);
+       ++j) {
+    const JobSpec& spec = ctx.spec(JobId{j});
+    const auto place = place_of(ctx, cluster, spec);
+    if (!place) return INT64_MAX;
+    FederatedHost host(ctx);
+    // priority/basic: below all that wait; else the same for all.
+    const bool equal = ctx.cluster(cluster).scheduler.priority == PriorityType::multifactor;
+    const StartQuestion question{place->demand, place->partition, equal ? 1U : 0U};
+    latest = std::max(latest, estimate_start(view(ctx, host, cluster), question));
+  }
+  take_local_id(ctx, cluster);  // the question has a job id of its own
+  return latest;
+}
+
 void Engine::dispatch(const Event& e) {
   const Context ctx = context();
   const ClusterId cluster{int{e.cluster}};
@@ -220,7 +270,7 @@ void Engine::dispatch(const Event& e) {
       break;
     case EventKind::submit:
       if (is_on_its_way(ctx, e)) return;
-      submit_job(ctx, JobId{e.subject});
+      submit_job(ctx, JobId{e.subject}, earliest_cluster(ctx, JobId{e.subject}));
       break;
     case EventKind::cancel:
       withdraw_job(ctx, e, cluster);

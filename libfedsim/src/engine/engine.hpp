@@ -36,6 +36,8 @@ class Engine {
   void deliver(const Context& ctx, const Event& message);
   void count(const Event& event, std::uint64_t outcome);
   bool is_on_its_way(const Context& ctx, const Event& command);
+  ClusterId earliest_cluster(const Context& ctx, JobId job);
+  std::int64_t would_start(const Context& ctx, ClusterId cluster, JobId job);
   bool waits_for_lock_call(const Context& ctx, const Event& pass);
   void run_main(const Event& event);
   void run_backfill(const Event& event);

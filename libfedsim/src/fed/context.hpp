@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fed/names.hpp"
@@ -72,7 +73,18 @@ bool is_federated(const SimState& state, std::uint32_t record);
 
 /// A submission reaches its origin: verdict, federated id, tracking record, copies to viable
 /// siblings.
-void submit_job(const Context& ctx, JobId job);
+/// `asked`: the cluster that sbatch chose by its estimates; invalid where it asked none.
+void submit_job(const Context& ctx, JobId job, ClusterId asked = ClusterId{});
+/// The next local id of a cluster: from FirstJobId to MaxJobId and round again, without those of
+/// jobs that its controller still knows (O(jobs) a submission after the first round).
+std::uint32_t take_local_id(const Context& ctx, ClusterId cluster);
+/// The first partition of the job's list that would take it on `cluster`, and what it asks there;
+/// nothing when the cluster refuses the job.
+struct PlaceOnCluster {
+  PartitionId partition;
+  std::uint32_t demand = 0;
+};
+std::optional<PlaceOnCluster> place_of(const Context& ctx, ClusterId cluster, const JobSpec& spec);
 /// A copy reaches `cluster`: its own verdict and record.
 void receive_copy(const Context& ctx, ClusterId cluster, JobId job);
 /// The origin gives the job to the members that may run it now: after its submission, a requeue or
@@ -158,6 +170,12 @@ void requeue_job(const Context& ctx, JobId job, ClusterId at, bool hold);
 void on_requeue(const Context& ctx, JobId job);
 /// The runner's part: the execution ends as REQUEUED, the origin hears of it after the kill.
 void cancel_for_requeue(const Context& ctx, std::uint32_t record);
+/// RequeueExit and RequeueExitHold of the origin's slurm.conf: whether the job's exit code is in
+/// them. The recorded code is that of its first execution; the next one ends well.
+enum class ExitRequeue : std::uint8_t { no, queue, hold };
+ExitRequeue exit_requeue(const Context& ctx, JobId job);
+/// Queues the job again when its first execution ended so; true when it did.
+bool requeues_on_exit(const Context& ctx, std::uint32_t record, RecordState end);
 /// The runner has ended its execution for a requeue.
 void finish_requeue(const Context& ctx, JobId job, ClusterId at);
 /// Priority of a job at its origin as submission gave it, by its local id; equal under multifactor.

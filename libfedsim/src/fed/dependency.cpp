@@ -89,6 +89,8 @@ ClusterId owner(const Context& ctx, const Dependency& d) {
 }
 
 bool agreed_by_all(const Context& ctx, const Dependent& d) {
+  const ClusterId origin = ctx.origin(d.job);
+  if (!ctx.cluster(origin).remote_singleton) return d.agreed.has(origin);
   ClusterSet members;
   for (std::size_t c = 0; c < ctx.model.clusters.size(); ++c) {
     if (ctx.state.clusters[c].fed.joined) members.add(ClusterId{c});
@@ -248,11 +250,18 @@ std::int64_t clear_dependencies(const Context& ctx, ClusterId cluster) {
   SimState& s = ctx.state;
   std::int64_t due_s = kNever;
   std::vector<JobId> free;
+  std::vector<JobId> lost;  // to kill_invalid_depend
   for (Dependent& d : s.dependents) {
     if (ctx.origin(d.job) != cluster || !waiting(s, d.job)) continue;
     test_here(ctx, d, due_s);
     if (satisfied(ctx, d)) free.push_back(d.job);
     show_reason(ctx, d);
+    if (hopeless(ctx, d) && ctx.cluster(cluster).kill_invalid_depend) lost.push_back(d.job);
+  }
+  for (const JobId job : lost) {
+    tell(ctx, StoryKind::cancel, cluster, job);
+    cancel_pending(ctx, s.jobs[job.index()].origin_record);
+    settle(ctx, job);
   }
   std::erase_if(s.dependents, [&](const Dependent& d) {
     return !waiting(s, d.job) || std::find(free.begin(), free.end(), d.job) != free.end();

@@ -56,6 +56,29 @@ void cancel_for_requeue(const Context& ctx, std::uint32_t record) {
   make_next_execution(ctx, job, at);
 }
 
+ExitRequeue exit_requeue(const Context& ctx, JobId job) {
+  const ClusterModel& origin = ctx.cluster(ctx.origin(job));
+  const std::uint8_t code = ctx.spec(job).exit_code;
+  const auto listed = [&](const std::vector<std::uint8_t>& codes) {
+    return std::binary_search(codes.begin(), codes.end(), code);
+  };
+  if (listed(origin.requeue_exit_hold)) return ExitRequeue::hold;
+  return listed(origin.requeue_exit) ? ExitRequeue::queue : ExitRequeue::no;
+}
+
+bool requeues_on_exit(const Context& ctx, std::uint32_t record, RecordState end) {
+  const JobId job = ctx.state.record_rows[record].job;
+  JobLive& live = ctx.state.jobs[job.index()];
+  const bool first = ctx.state.job_rows[job.index()].restarts == 0;
+  if (end != RecordState::failed || live.requeueing || !first) return false;
+  const ExitRequeue how = exit_requeue(ctx, job);
+  if (how == ExitRequeue::no) return false;
+  live.requeueing = true;
+  live.requeue_held = how == ExitRequeue::hold;
+  cancel_for_requeue(ctx, record);
+  return true;
+}
+
 std::uint32_t kept_priority(const Context& ctx, JobId job) {
   const JobRow& row = ctx.state.job_rows[job.index()];
   const bool equal = ctx.cluster(row.origin).scheduler.priority == PriorityType::multifactor;

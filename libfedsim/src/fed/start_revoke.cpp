@@ -58,6 +58,9 @@ Ending ending_of(const Context& ctx, const QueueEntry& e) {
   const JobSpec& spec = ctx.spec(row.job);
   const SimTime now = ctx.state.now;
   Ending out{natural_end(ctx, row.job, now), state_of(spec.outcome)};
+  const bool again = ctx.state.job_rows[row.job.index()].restarts > 0;
+  if (again && out.state == RecordState::failed && exit_requeue(ctx, row.job) != ExitRequeue::no)
+    out.state = RecordState::completed;
   // Withdrawn in the queue by its user: had it started earlier it would have run until then.
   if (spec.cancel != kNoTime) out = {std::max(spec.cancel, now), RecordState::cancelled};
   const std::int64_t limit = limit_of(ctx, e);
@@ -156,8 +159,7 @@ void split_off(const Context& ctx, JobId job) {
   if (row.restarts > 0 || row.job_id != array.base_id) return;  // has left before
   if (array.left-- == 1) return;
   const std::uint32_t origin = decode_job_id(row.job_id).cluster;
-  const std::uint32_t local = ctx.state.clusters[row.origin.index()].next_local_id++;
-  row.job_id = encode_job_id({origin, local});
+  row.job_id = encode_job_id({origin, take_local_id(ctx, row.origin)});
 }
 
 }  // namespace
@@ -340,6 +342,7 @@ bool on_job_end(const Context& ctx, const Event& event) {
     s.parked.push_back(event);
     return false;
   }
+  if (requeues_on_exit(ctx, record, state)) return true;
   end_record(ctx, record, state);
   JobRow& jr = s.job_rows[row.job.index()];
   JobLive& job = s.jobs[row.job.index()];

@@ -227,9 +227,7 @@ Reason closed_to_submissions(const Context& ctx, ClusterId origin) {
 
 /// Draws the next local id; the federated id has the origin's number in its upper bits.
 std::uint32_t draw_id(const Context& ctx, ClusterId origin, bool federated) {
-  ClusterState& own = ctx.state.clusters[origin.index()];
-  const std::uint32_t local = own.next_local_id++;
-  return encode_job_id({federated ? origin.index() + 1 : 0U, local});
+  return encode_job_id({federated ? origin.index() + 1 : 0U, take_local_id(ctx, origin)});
 }
 
 /// The tasks of an array share the array's id until they start.
@@ -255,9 +253,45 @@ void schedule_withdrawal(const Context& ctx, JobId job, SimTime at) {
 
 }  // namespace
 
-void submit_job(const Context& ctx, JobId job) {
+std::optional<PlaceOnCluster> place_of(const Context& ctx, ClusterId cluster, const JobSpec& spec) {
+  if (closed_to_submissions(ctx, cluster) != Reason::none) return std::nullopt;
+  if (admit_anywhere(ctx, cluster, spec).refusal != Reason::none) return std::nullopt;
+  for (const PartitionId p : ctx.names.partitions[cluster.index()].at(spec.partition.index())) {
+    const DemandTable::Verdict v = demand_of(ctx, cluster, p, spec.request);
+    if (v.fits_empty) return PlaceOnCluster{p, v.demand};
+  }
+  return std::nullopt;
+}
+
+std::uint32_t take_local_id(const Context& ctx, ClusterId cluster) {
+  ClusterState& own = ctx.state.clusters[cluster.index()];
+  const ClusterModel& model = ctx.cluster(cluster);
+  const auto in_use = [&](std::uint32_t local) {
+    for (std::size_t j = 0; j < ctx.state.job_rows.size(); ++j) {
+      const JobRow& row = ctx.state.job_rows[j];
+      if (row.origin == cluster && row.job_id != 0 && decode_job_id(row.job_id).local == local &&
+          known_record(ctx, JobId{j}, cluster) != kNoIndex)
+        return true;
+    }
+    return false;
+  };
+  const std::uint32_t ids = model.max_job_id - model.first_job_id + 1;
+  for (std::uint32_t tries = 0; tries < ids; ++tries) {
+    if (own.next_local_id > model.max_job_id) own.ids_went_round = true;
+    if (own.next_local_id < model.first_job_id || own.next_local_id > model.max_job_id)
+      own.next_local_id = model.first_job_id;
+    const std::uint32_t local = own.next_local_id++;
+    if (!own.ids_went_round || !in_use(local)) return local;
+  }
+  throw InputError(Diagnostic{Severity::error, "C106", "", 0,
+                              "all job ids of " + model.name + " are in use (" +
+                                  std::to_string(ids) + " from FirstJobId to MaxJobId)",
+                              "raise MaxJobId or lower MinJobAge"});
+}
+
+void submit_job(const Context& ctx, JobId job, ClusterId asked) {
   const JobSpec& spec = ctx.spec(job);
-  const ClusterId origin = origin_of(ctx, spec);
+  const ClusterId origin = asked.valid() ? asked : origin_of(ctx, spec);
   JobRow& row = ctx.state.job_rows[job.index()];
   JobLive& live = ctx.state.jobs[job.index()];
   row.origin = origin;
@@ -269,8 +303,9 @@ void submit_job(const Context& ctx, JobId job) {
   Reason refusal = closed_to_submissions(ctx, origin);
   if (ctx.names.unknown_lists.contains(spec.clusters.index()))
     refusal = Reason::cluster_not_reachable;
+  if (!member && !asked.valid() && asks_first(ctx, spec)) refusal = Reason::no_valid_clusters;
   if (refusal != Reason::none) return refuse(ctx, origin, job, refusal);
-  if (live.federated && asks_first(ctx, spec)) ++ctx.state.clusters[origin.index()].next_local_id;
+  if (live.federated && asks_first(ctx, spec)) take_local_id(ctx, origin);
   const ClusterSet viable = viable_siblings(ctx, job, refusal);
   // A feature that no cluster has is found before the id is drawn, everything else after
   // (semantics 1.3 point 3): a refused submission uses an id up.

@@ -83,6 +83,12 @@ class OptionReader {
     number("KillWait", out_.kill_wait_s);
     number("OverTimeLimit", out_.over_time_limit_s, 60);
     number("MinJobAge", out_.min_job_age_s);
+    read_job_ids();
+    out_.requeue_exit = exit_codes("RequeueExit");
+    out_.requeue_exit_hold = exit_codes("RequeueExitHold");
+    const std::string dependency = to_lower(text("DependencyParameters"));
+    out_.remote_singleton = dependency.find("disable_remote_singleton") == std::string::npos;
+    out_.kill_invalid_depend = dependency.find("kill_invalid_depend") != std::string::npos;
     number("DefMemPerCPU", out_.def_mem_per_cpu_mib);
     number("DefMemPerNode", out_.def_mem_per_node_mib);
     number("MaxMemPerCPU", out_.max_mem_per_cpu_mib);
@@ -94,6 +100,32 @@ class OptionReader {
       if (istarts_with(word, "DefCpuPerGPU")) out_.def_cpu_per_gpu = *v;
       if (istarts_with(word, "DefMemPerGPU")) out_.def_mem_per_gpu_mib = *v;
     }
+  }
+
+  void read_job_ids() {
+    constexpr std::int64_t kMost = (1 << 26) - 1;  // upper bits are the origin's
+    std::int64_t first = out_.first_job_id;
+    std::int64_t last = out_.max_job_id;
+    number("FirstJobId", first);
+    number("MaxJobId", last);
+    first = std::clamp<std::int64_t>(first, 1, kMost);
+    out_.first_job_id = static_cast<std::uint32_t>(first);
+    out_.max_job_id = static_cast<std::uint32_t>(std::clamp(last, first, kMost));
+  }
+
+  /// "1,5-7": codes 0 to 255; what can't be read is left out, as slurmctld does with a message.
+  std::vector<std::uint8_t> exit_codes(const char* key) {
+    std::vector<std::uint8_t> out;
+    for (const std::string& piece : split_list(text(key))) {
+      const std::size_t dash = piece.find('-');
+      const auto low = parse_int(piece.substr(0, dash));
+      const auto high = dash == std::string::npos ? low : parse_int(piece.substr(dash + 1));
+      if (!low || !high || *low < 0) continue;
+      for (std::int64_t code = *low; code <= std::min<std::int64_t>(*high, 255); ++code)
+        out.push_back(static_cast<std::uint8_t>(code));
+    }
+    std::sort(out.begin(), out.end());
+    return out;
   }
 
   /// One word of SchedulerParameters; words that don't change a modelled decision are left alone.

@@ -81,7 +81,8 @@ struct ClusterState {
   SimTime dependency_test_at = kNoTime;
   bool iterating = false;             ///< a pass walks the queue: entries must stay where they are
   std::vector<RunningEntry> running;  ///< by (end_s, record)
-  std::uint32_t next_local_id = 1;
+  std::uint32_t next_local_id = 0;    ///< 0: none was given yet
+  bool ids_went_round = false;
   std::uint32_t next_priority = 0;
   // Loops, see sched/triggers.cpp. Times in whole seconds are slurmctld's time(NULL).
   std::int64_t tick_phase_ns = 0;  ///< instant of tick 0 of the background loop
