@@ -228,6 +228,11 @@ void add_study_flags(CLI::App& command, StudyFlags& flags) {
                   "KEY=VALUE: a slurm.conf or SchedulerParameters key for all "
                   "clusters, CLUSTER.KEY=VALUE for one, latency.KEY=DURATION, release=24.11")
       ->allow_extra_args(false);
+  command
+      .add_option("--fault", flags.faults,
+                  "controller:NAME,mtbf=6h,mttr=10m, link:NAME/OTHER,... or slurmdbd,...: it fails "
+                  "and comes back by itself; * is every cluster; may be given several times")
+      ->allow_extra_args(false);
   command.add_option("--horizon", flags.horizon, "Stop this long after t0, as 2h or 1-00:00:00");
 }
 
@@ -251,6 +256,7 @@ Study build_study(const StudyFlags& flags, const Context& context) {
   options.seed = context.seed;
   options.fidelity = flags.fidelity == "ideal" ? Fidelity::ideal : Fidelity::slurm;
   options.policy = parse_policy(flags.policy);
+  for (const std::string& fault : flags.faults) options.faults.push_back(parse_fault(fault));
   if (!flags.horizon.empty()) {
     options.horizon = parts.trace.t0 + parse_duration(flags.horizon, "--horizon");
   }

@@ -24,6 +24,7 @@ struct StudyFlags {
   std::string policy;
   std::vector<std::string> sets;  ///< KEY=VALUE
   std::string horizon;
+  std::vector<std::string> faults;
 };
 
 /// Declares the options above on a command.

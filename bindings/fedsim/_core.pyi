@@ -283,6 +283,7 @@ class Scenario:
         policy: _Policy = ...,
         horizon: _Instant | None = ...,
         controller_start: Mapping[str, _Instant] | None = ...,
+        faults: Sequence[str] = ...,
         max_events: int = ...,
         audit_every: int = ...,
         keep_events: bool = ...,

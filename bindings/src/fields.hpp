@@ -81,6 +81,11 @@ void fields(A& ar, Operation& s) {
   ar(a, b, c, d, e, f, g);
 }
 template <class A>
+void fields(A& ar, FaultProcess& s) {
+  auto& [a, b, c, d, e] = s;
+  ar(a, b, c, d, e);
+}
+template <class A>
 void fields(A& ar, DrivenPass& s) {
   auto& [a, b, c] = s;
   ar(a, b, c);
@@ -134,9 +139,9 @@ void fields(A& ar, Summary& s) {
 /// What of RunOptions is pickled: everything but the callback.
 template <class A>
 void fields(A& ar, RunOptions& s) {
-  auto& [a, b, c, d, e, f, g, h, i, j, callback] = s;
+  auto& [a, b, c, d, e, f, g, h, i, j, k, callback] = s;
   static_cast<void>(callback);
-  ar(a, b, c, d, e, f, g, h, i, j);
+  ar(a, b, c, d, e, f, g, h, i, j, k);
 }
 
 }  // namespace fedsim

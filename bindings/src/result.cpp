@@ -179,8 +179,8 @@ void bind_result(py::module_& m) {
       .def(
           "populations", &populations, py::arg("at") = py::none(),
           "populations(at=None)\n\nA dict of how many jobs, records, allocations, distinct GPUs "
-          "and processes there were\n(five different things), and naive_gpu_sum, what adding up record "
-          "rows would show. With `at` (seconds\nfrom t0, or a timedelta) those then: "
+          "and processes there were\n(five different things), and naive_gpu_sum, what adding up "
+          "record rows would show. With `at` (seconds\nfrom t0, or a timedelta) those then: "
           "job ids not over, records by their state\nthen, allocations that hold GPUs.")
       .def("explain", &explain, py::arg("job"),
            "explain(job)\n\nThe story of a job in words, record by record: submission, copies, "

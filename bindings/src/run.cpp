@@ -14,7 +14,8 @@ namespace {
 const std::vector<std::string>& option_names() {
   static const std::vector<std::string> names{"seed",        "fidelity",         "policy",
                                               "horizon",     "controller_start", "max_events",
-                                              "audit_every", "keep_events",      "keep_placement"};
+                                              "audit_every", "keep_events",      "keep_placement",
+                                              "faults"};
   return names;
 }
 
@@ -83,6 +84,10 @@ void set_options(Scenario& scenario, const py::dict& given) {
   });
   use("controller_start",
       [&](py::handle v) { o.controller_start = controller_starts(v, scenario); });
+  use("faults", [&](py::handle v) {
+    o.faults.clear();
+    for (const py::handle one : v) o.faults.push_back(parse_fault(std::string(py::str(one))));
+  });
   use("max_events",
       [&](py::handle v) { o.max_events = to_number<std::uint64_t>("max_events", v); });
   use("audit_every",
@@ -224,7 +229,7 @@ PyResult run_scenario(const PyScenario& self, const py::object& callback) {
 
 constexpr const char* kScenarioDoc =
     "Scenario(source, trace=None, *, seed=0, fidelity='slurm', policy='easy', horizon=None,\n"
-    "         controller_start=None, max_events=0, audit_every=0, keep_events=False,\n"
+    "         controller_start=None, faults=(), max_events=0, audit_every=0, keep_events=False,\n"
     "         keep_placement=True)\n\n"
     "One run's input: a federation, compiled here once, a trace and options. Immutable; "
     "pickles.\n\n"
@@ -236,7 +241,9 @@ constexpr const char* kScenarioDoc =
     "'conservative'. `horizon`: the run stops here; a length of time from the trace's t0 ('30d',\n"
     "timedelta, seconds) or an aware datetime. `controller_start`: {cluster: instant}, the phase "
     "of\n"
-    "its loops; drawn from the seed where not given. `max_events`: 0 is no cap; reaching it is an\n"
+    "its loops; drawn from the seed where not given. `faults`: texts as\n"
+    "'controller:alpha,mtbf=6h,mttr=10m', 'link:alpha/beta,mtbf=1h,mttr=1m', 'slurmdbd,...';\n"
+    "'*' is every cluster. `max_events`: 0 is no cap; reaching it is an\n"
     "InputError. No effect on the outcome have `audit_every` (check all invariants after every "
     "n-th\n"
     "event), `keep_events` (fill Result.events) and `keep_placement` (off saves memory).\n\n"

@@ -51,6 +51,32 @@ def test_horizon_errors(two, value):
         fs.Scenario(two, [], horizon=value)
 
 
+def test_faults(two):
+    jobs = [fs.Job(f"J{i}", gpus=8, time="1h", run_time="30m", submit=600 * i) for i in range(40)]
+    faults = [
+        "controller:*,mtbf=2h,mttr=20m",
+        "link:a/b,mtbf=1h,mttr=10m",
+        "slurmdbd,mtbf=6h,mttr=5m",
+    ]
+    plain = fs.run(two, jobs)
+    first, again, other = (fs.run(two, jobs, faults=faults, seed=s) for s in (0, 0, 1))
+    assert first.fingerprint == again.fingerprint
+    assert len({r.fingerprint for r in (plain, first, other)}) == 3
+    assert len(first.jobs) == 40
+    ids = first.allocations.to_pydict()["jobid"]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["controller:z,mtbf=1h,mttr=1m", "node:a,mtbf=1h,mttr=1m", "slurmdbd,mtbf=1ms,mttr=1ms", ""],
+)
+def test_fault_errors(two, fault):
+    jobs = [fs.Job("J1", gpus=1, time="1h")]
+    with pytest.raises(fs.InputError, match="^error: fault "):
+        fs.run(two, jobs, faults=[fault])
+
+
 def test_horizon_stops(two):
     result = fs.run(two, [fs.Job("J1", gpus=1, time="2h")], horizon="1h")
     assert result.jobs.to_pydict()["state"] == ["RUNNING"]

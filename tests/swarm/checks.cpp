@@ -278,7 +278,8 @@ void run_checked(const Case& c, const CheckOptions& o, RunReport& report) {
   check_jobs(*sc.trace, sim.state());
   check_allocations(*sc.trace, sim.state());
   check_places(sc, sim.state());
-  judge_faults(*sc.trace, watcher.lost(), !c.options.driven.empty(), report);
+  const bool driven = !c.options.driven.empty() || !c.options.faults.empty();
+  judge_faults(*sc.trace, watcher.lost(), driven, report);
   list_left_behind(sim, report);
   if (branch) {
     branch->run_to_end();

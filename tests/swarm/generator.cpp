@@ -9,7 +9,16 @@
 namespace fedsim::swarm {
 namespace {
 
-enum Part : std::uint64_t { kClusters, kTimes, kJobs, kOperations, kOptions, kShapes, kPasses };
+enum Part : std::uint64_t {
+  kClusters,
+  kTimes,
+  kJobs,
+  kOperations,
+  kOptions,
+  kShapes,
+  kPasses,
+  kFaults
+};
 
 const std::vector<std::string> kFeatures{"fast", "big", "cheap"};
 
@@ -296,6 +305,24 @@ class Generator {
     o.max_events = 100'000 + 5'000 * case_.spec.clusters.size();
     Dice passes(seed_, kPasses);
     if (o.fidelity == Fidelity::slurm && passes.percent(8)) drive(passes);
+    Dice faults(seed_, kFaults);
+    if (faults.percent(10)) fault_processes(faults);
+  }
+
+  /// Faults that come and go by themselves, for a while.
+  void fault_processes(Dice& d) {
+    RunOptions& o = case_.options;
+    o.horizon = at(3.0 * window_s_ + 600);
+    for (int n = d.between(1, 3); n > 0; --n) {
+      FaultProcess f;
+      f.down = d.pick<OperationKind>(
+          {OperationKind::controller_down, OperationKind::link_down, OperationKind::database_down});
+      if (f.down != OperationKind::database_down) f.cluster = d.percent(20) ? "*" : name(d);
+      if (f.down == OperationKind::link_down) f.other = d.percent(20) ? "*" : name(d);
+      f.mean_up = seconds_to_duration(window_s_ * (0.1 + d.fraction()));
+      f.mean_down = seconds_to_duration(d.pick<double>({0.1, 1, 10, 60}));
+      o.faults.push_back(f);
+    }
   }
 
   /// Passes at drawn instants instead of the controllers' own.

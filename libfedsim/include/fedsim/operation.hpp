@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "fedsim/ids.hpp"
 #include "fedsim/time.hpp"
@@ -38,5 +40,21 @@ struct Operation {
   StringId value{0};    ///< new value
   bool remote = false;  ///< sent straight to `cluster` with -M
 };
+
+/// A fault that comes and goes by itself: up for an exponential time with mean `mean_up`, down for
+/// one with mean `mean_down`. "*" is every cluster, each with times of its own.
+struct FaultProcess {
+  OperationKind down = OperationKind::controller_down;  ///< or link_down, database_down
+  std::string cluster;
+  std::string other;  ///< other end of a link
+  Duration mean_up{};
+  Duration mean_down{};
+  friend bool operator==(const FaultProcess&, const FaultProcess&) = default;
+};
+
+/// "controller:alpha,mtbf=6h,mttr=10m", "link:alpha/beta,...", "slurmdbd,...". Throws InputError
+/// (C069).
+FaultProcess parse_fault(std::string_view text);
+std::string to_string(const FaultProcess& fault);
 
 }  // namespace fedsim

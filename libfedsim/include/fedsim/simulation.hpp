@@ -42,6 +42,8 @@ struct RunOptions {
   std::vector<SimTime> controller_start;
   /// Recorded passes; when not empty no others happen.
   std::vector<DrivenPass> driven;
+  /// Faults that come and go, from the first instant until a day after the last submission.
+  std::vector<FaultProcess> faults;
   SimTime horizon =
       kEndOfTime;  ///< the run stops here; what runs or waits then stays so in the tables
   std::uint64_t max_events = 0;  ///< 0: no cap; reaching it is an InputError naming the option

@@ -29,6 +29,7 @@ enum class Stream : std::uint32_t {
   pass_offset = 14,
   client_command = 15,
   controller_boot = 16,
+  fault = 17,
 };
 
 /// The n-th 64 random bits of `entity` in `stream`.

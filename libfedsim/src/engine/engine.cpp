@@ -10,6 +10,7 @@
 #include "fed/dependency.hpp"
 #include "fed/transport.hpp"
 #include "sched/estimate.hpp"
+#include "trace/faults.hpp"
 
 namespace fedsim {
 namespace {
@@ -44,9 +45,11 @@ void push_driven(const FederationModel& model, const Scenario& scenario, SimStat
 
 }  // namespace
 
-Engine::Engine(Scenario scenario) : scenario_(std::move(scenario)) {
+Engine::Engine(Scenario scenario)
+    : scenario_(std::move(scenario)),
+      trace_(with_faults(scenario_.trace, *scenario_.model, scenario_.options)) {
   const FederationModel& model = *scenario_.model;
-  const Trace& trace = *scenario_.trace;
+  const Trace& trace = *trace_;
   names_ = resolve_names(model, trace);
   check_driven(model, scenario_);
   for (const ClusterModel& c : model.clusters) {
@@ -72,8 +75,7 @@ Engine::Engine(Scenario scenario) : scenario_(std::move(scenario)) {
 }
 
 Context Engine::context() {
-  return {*scenario_.model, *scenario_.trace, scenario_.options, state_,
-          demands_,         names_,           observer_};
+  return {*scenario_.model, *trace_, scenario_.options, state_, demands_, names_, observer_};
 }
 
 /// Copies whose lock is never granted keep their controller's loops going for ever (semantics 1.7).
@@ -84,8 +86,7 @@ bool Engine::is_quiet(std::int64_t at) const {
   const auto to_come = [&](const DrivenPass& pass) { return ns(pass.at) >= at; };
   const std::vector<DrivenPass>& driven = scenario_.options.driven;
   if (std::any_of(driven.rbegin(), driven.rend(), to_come) || !s.queue.only_polls() ||
-      s.next_submit < scenario_.trace->jobs.size() ||
-      s.next_operation < scenario_.trace->operations.size())
+      s.next_submit < trace_->jobs.size() || s.next_operation < trace_->operations.size())
     return false;
   std::int64_t longest_s = 60;
   std::int64_t from = ns(s.last_change);
@@ -100,7 +101,7 @@ bool Engine::is_quiet(std::int64_t at) const {
 }
 
 Engine::Next Engine::next() const {
-  const Trace& trace = *scenario_.trace;
+  const Trace& trace = *trace_;
   Next out;
   const auto offer = [&](Source source, const Event& event) {
     if (out.source != Source::none && !before(event, out.event)) return;

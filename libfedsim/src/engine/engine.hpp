@@ -46,6 +46,7 @@ class Engine {
   PassView view(const Context& ctx, PassHost& host, ClusterId cluster);
 
   Scenario scenario_;
+  std::shared_ptr<const Trace> trace_;  ///< the scenario's, with its faults as operations
   NameTable names_;
   DemandTable demands_;
   SimState state_;

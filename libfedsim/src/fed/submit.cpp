@@ -283,7 +283,7 @@ std::uint32_t take_local_id(const Context& ctx, ClusterId cluster) {
     const std::uint32_t local = own.next_local_id++;
     if (!own.ids_went_round || !in_use(local)) return local;
   }
-  throw InputError(Diagnostic{Severity::error, "C106", "", 0,
+  throw InputError(Diagnostic{Severity::error, "C114", "", 0,
                               "all job ids of " + model.name + " are in use (" +
                                   std::to_string(ids) + " from FirstJobId to MaxJobId)",
                               "raise MaxJobId or lower MinJobAge"});

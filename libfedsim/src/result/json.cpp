@@ -64,6 +64,11 @@ Json options_json(const RunOptions& o) {
   out["max_events"] = o.max_events;
   out["keep_placement"] = o.keep_placement;
   out["driven_passes"] = o.driven.size();
+  if (!o.faults.empty()) {
+    Json faults = Json::array();
+    for (const FaultProcess& f : o.faults) faults.push_back(to_string(f));
+    out["faults"] = std::move(faults);
+  }
   Json starts = Json::array();
   for (const SimTime t : o.controller_start) starts.push_back(time_or_null(t));
   out["controller_start"] = std::move(starts);

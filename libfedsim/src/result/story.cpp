@@ -89,7 +89,9 @@ class Story {
     if (e.kind == StoryKind::lock) return lock(i);
     const std::string words = words_of(e);
     if (!words.empty()) line(e.at, e.cluster, words);
-    if (e.kind == StoryKind::complete || e.kind == StoryKind::timeout) over_ = true;
+    if (e.kind == StoryKind::complete || e.kind == StoryKind::timeout ||
+        e.kind == StoryKind::reject)
+      over_ = true;
     if (e.kind == StoryKind::requeue) over_ = false;
   }
 
