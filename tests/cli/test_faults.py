@@ -112,3 +112,33 @@ def test_an_origin_lost_for_good(fedsim, tmp_path):
     assert f"{ran['J'][0]} starts it" in told
     assert any("alpha" in line and ("cannot reach" in line or "no connection" in line)
                for line in told), told
+
+
+def test_a_backup_controller_takes_over(fedsim, tmp_path):
+    events = [
+        {"t": 30, "op": "stop_ctld", "cluster": "alpha"},
+        submit(60, "LOST", "alpha", "-M", "alpha"),
+        submit(300, "J", "alpha", "-M", "alpha", run=20),
+        {"t": 600, "op": "start_ctld", "cluster": "alpha"},
+        submit(700, "K", "alpha", "-M", "alpha", run=20),
+    ]
+    folder = scenario(tmp_path, [submit(0, "F", "alpha", "-M", "alpha", run=250), *events], 2000)
+    conf = folder / "clusters" / "alpha" / "slurm.conf"
+    text = conf.read_text()
+    alone = runs_of(records(fedsim, folder, tmp_path))
+    assert set(alone) == {"F", "K"}  # nobody hears LOST and J
+    spare = "SlurmctldHost=localhost\nSlurmctldHost=spare\nSlurmctldTimeout=90"
+    conf.write_text(text.replace("SlurmctldHost=localhost", spare))
+    rows = records(fedsim, folder, tmp_path)
+    ran = runs_of(rows)
+    assert set(ran) == {"F", "J", "K"} and all(len(where) == 1 for where in ran.values())
+    done = fedsim("run", folder, "-o", tmp_path / "out", "--quiet", "--events")
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "out" / "events.csv", newline="") as file:
+        told = [(r["kind"], float(r["at"])) for r in csv.DictReader(file)
+                if r["kind"] in ("CONTROLLER_DOWN", "TAKEOVER", "CONTROLLER_UP")]
+    assert [kind for kind, _ in told] == ["CONTROLLER_DOWN", "TAKEOVER", "CONTROLLER_DOWN",
+                                          "CONTROLLER_UP"]
+    failed, took, handed_back, back = (at for _, at in told)
+    assert 90 <= took - failed <= 121  # SlurmctldTimeout, and up to a third of it
+    assert 0 < back - handed_back < 10

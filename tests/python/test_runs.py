@@ -52,7 +52,7 @@ def test_horizon_errors(two, value):
 
 
 def test_faults(two):
-    jobs = [fs.Job(f"J{i}", gpus=8, time="1h", run_time="30m", submit=600 * i) for i in range(40)]
+    jobs = [fs.Job(f"J{i}", gpus=8, time="1h", run="30m", submit=600 * i) for i in range(40)]
     faults = [
         "controller:*,mtbf=2h,mttr=20m",
         "link:a/b,mtbf=1h,mttr=10m",
@@ -73,7 +73,7 @@ def test_faults(two):
 )
 def test_fault_errors(two, fault):
     jobs = [fs.Job("J1", gpus=1, time="1h")]
-    with pytest.raises(fs.InputError, match="^error: fault "):
+    with pytest.raises(fs.InputError, match="^error C069: fault "):
         fs.run(two, jobs, faults=[fault])
 
 

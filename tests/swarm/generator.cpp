@@ -17,7 +17,8 @@ enum Part : std::uint64_t {
   kOptions,
   kShapes,
   kPasses,
-  kFaults
+  kFaults,
+  kBackups
 };
 
 const std::vector<std::string> kFeatures{"fast", "big", "cheap"};
@@ -55,6 +56,7 @@ class Generator {
     for (int i = 0; i < n; ++i) {
       case_.spec.clusters.push_back(cluster("c" + std::to_string(i), d));
       case_.spec.clusters.back().release = mixed ? d.pick(releases) : release;
+      back_up(case_.spec.clusters.back(), static_cast<std::uint64_t>(i));
     }
     LatencySpec& l = case_.spec.latency;
     const int slower = d.pick<int>({1, 1, 1, 1, 20, 0});
@@ -62,6 +64,13 @@ class Generator {
     l.lock_round_trip *= slower;
     l.epilog *= d.pick<int>({1, 1, 200, 0});
     l.client_command = Duration{d.pick<std::int64_t>({0, 0, 0, 149'000'000})};
+  }
+
+  void back_up(ClusterSpec& c, std::uint64_t index) const {
+    Dice d(seed_ + (index << 48), kBackups);
+    if (!d.percent(20)) return;
+    c.options["SlurmctldHost"] = "primary,backup";
+    c.options["SlurmctldTimeout"] = std::to_string(d.pick<int>({3, 30, 120}));
   }
 
   static ClusterSpec cluster(const std::string& name, Dice& d) {

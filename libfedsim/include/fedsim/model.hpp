@@ -101,6 +101,8 @@ struct ClusterModel {
   std::int64_t over_time_limit_s = 0;
   std::int64_t min_job_age_s = 300;
   std::int64_t requeue_delay_s = 121;
+  bool backup_controller = false;           ///< a second SlurmctldHost, or BackupController
+  std::int64_t controller_timeout_s = 120;  ///< SlurmctldTimeout
   std::uint32_t first_job_id = 1;
   std::uint32_t max_job_id = 67'043'328;        ///< Slurm's default
   std::vector<std::uint8_t> requeue_exit;       ///< exit codes, ascending (RequeueExit)

@@ -91,6 +91,7 @@ enum class StoryKind : std::uint8_t {
   controller_up,
   link_down,
   link_up,
+  takeover,  ///< the backup controller takes over
   fed_state,
   message_retry,        ///< not accepted: tried again later
   message_lost,         ///< dropped, as slurmctld does without a connection

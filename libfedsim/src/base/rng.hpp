@@ -30,6 +30,7 @@ enum class Stream : std::uint32_t {
   client_command = 15,
   controller_boot = 16,
   fault = 17,
+  backup_ping = 18,
 };
 
 /// The n-th 64 random bits of `entity` in `stream`.

@@ -72,8 +72,12 @@ void read_option(const Record& record, Draft& draft, Findings& findings) {
     report_bad_value(key.c_str(), value, words_for(row->kind), findings);
     return;
   }
-  const auto [known, fresh] = draft.options.insert_or_assign(key, value);
-  if (!fresh && !may_repeat(key)) {
+  const auto before = draft.options.find(key);
+  if (before != draft.options.end() && may_repeat(key)) {
+    before->second.text += "," + value.text;
+    return;
+  }
+  if (!draft.options.insert_or_assign(key, value).second) {
     findings.warning("C007", record.place,
                      {key + " is given more than once, the last one counts", ""});
   }

@@ -267,7 +267,7 @@ void Engine::dispatch(const Event& e) {
       test_remote_dependencies(ctx, cluster);
       return count(e, 0);
     case EventKind::controller_up:
-      on_controller_up(ctx, cluster);
+      on_controller_up(ctx, e);
       break;
     case EventKind::submit:
       if (is_on_its_way(ctx, e)) return;

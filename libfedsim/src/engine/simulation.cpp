@@ -127,6 +127,8 @@ std::string_view to_string(StoryKind kind) {
       return "LINK_DOWN";
     case StoryKind::link_up:
       return "LINK_UP";
+    case StoryKind::takeover:
+      return "TAKEOVER";
     case StoryKind::fed_state:
       return "FED_STATE";
     case StoryKind::message_retry:

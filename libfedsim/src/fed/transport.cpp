@@ -97,6 +97,36 @@ void open(const Context& ctx, Route route) {
   send_sync(ctx, {route.to, route.from}, ctx.slurm() ? sync : Duration{1}, false);
 }
 
+/// No slurmctld of the cluster runs any more. What it had queued to be sent is lost with it.
+void leave_service(const Context& ctx, ClusterId cluster) {
+  Member& m = ctx.member(cluster);
+  ++m.life;
+  if (!m.up) return;
+  std::erase_if(ctx.state.parked,
+                [&](const Event& e) { return is_message(e.kind) && sender_of(e) == cluster; });
+  tell(ctx, StoryKind::controller_down, cluster, JobId{});
+  m.up = false;
+  disconnect(ctx, cluster);
+}
+
+/// Unless it is stopped again before.
+void push_controller_up(const Context& ctx, ClusterId cluster, Duration delay) {
+  const SimTime at = ctx.state.now + delay;
+  ctx.state.queue.push({at.time_since_epoch().count(), 0, 0, 0, ctx.member(cluster).life,
+                        EventKind::controller_up, tie_of(cluster)},
+                       Phase::control, tie_of(cluster));
+}
+
+/// The backup asks the primary every third of SlurmctldTimeout, and takes over at the first such
+/// time that lies more than SlurmctldTimeout after the last answer (slurmctld/backup.c, 22.05 to
+/// 26.05): by 3/3 to 4/3 of it after the failure, as the last answer came up to a third before.
+Duration takeover_delay(const Context& ctx, ClusterId cluster) {
+  const std::uint64_t entity = (std::uint64_t{ctx.member(cluster).life} << 8) | cluster.index();
+  const double answered = uniform(draw(ctx.options.seed, Stream::backup_ping, entity, 0));
+  const auto timeout = static_cast<double>(ctx.cluster(cluster).controller_timeout_s);
+  return std::max(seconds_to_duration(timeout / 3 * (4 - answered)), Duration{kSecond});
+}
+
 }  // namespace
 
 void send(const Context& ctx, EventKind kind, Route route, JobId job, std::uint32_t payload) {
@@ -147,33 +177,30 @@ void connect_all(const FederationModel& model, SimState& state) {
 
 void stop_controller(const Context& ctx, ClusterId cluster) {
   Member& m = ctx.member(cluster);
-  if (!m.up) return;
-  // What it had queued to be sent is lost with it.
-  std::erase_if(ctx.state.parked,
-                [&](const Event& e) { return is_message(e.kind) && sender_of(e) == cluster; });
-  tell(ctx, StoryKind::controller_down, cluster, JobId{});
-  m.up = false;
-  ++m.life;
-  disconnect(ctx, cluster);
+  if (!m.primary_up) return;
+  m.primary_up = false;
+  leave_service(ctx, cluster);
+  if (ctx.cluster(cluster).backup_controller)
+    push_controller_up(ctx, cluster, takeover_delay(ctx, cluster));
 }
 
 void start_controller(const Context& ctx, ClusterId cluster) {
-  if (ctx.member(cluster).up) return;
-  const std::uint64_t entity = (std::uint64_t{ctx.member(cluster).life} << 8) | cluster.index();
+  Member& m = ctx.member(cluster);
+  if (m.primary_up) return;
+  m.primary_up = true;
+  if (m.up) leave_service(ctx, cluster);  // the backup gives control back
+  const std::uint64_t entity = (std::uint64_t{m.life} << 8) | cluster.index();
   const std::uint64_t bits = draw(ctx.options.seed, Stream::controller_boot, entity, 1);
-  const Duration boot =
-      ctx.slurm() ? restart_delay(ctx.cluster(cluster).release, bits) : Duration{1};
-  const SimTime at = ctx.state.now + boot;
-  ctx.state.queue.push(
-      {at.time_since_epoch().count(), 0, 0, 0, 0, EventKind::controller_up, tie_of(cluster)},
-      Phase::control, tie_of(cluster));
+  push_controller_up(ctx, cluster,
+                     ctx.slurm() ? restart_delay(ctx.cluster(cluster).release, bits) : Duration{1});
 }
 
-void on_controller_up(const Context& ctx, ClusterId cluster) {
+void on_controller_up(const Context& ctx, const Event& event) {
+  const ClusterId cluster{event.cluster};
   Member& m = ctx.member(cluster);
-  if (m.up) return;
+  if (m.up || event.generation != m.life) return;
   m.up = true;
-  tell(ctx, StoryKind::controller_up, cluster, JobId{});
+  tell(ctx, m.primary_up ? StoryKind::controller_up : StoryKind::takeover, cluster, JobId{});
   restart_loops(ctx.controller(cluster));
   resume_parked(ctx, cluster);
   connect_member(ctx, cluster);

@@ -40,7 +40,7 @@ void connect_all(const FederationModel& model, SimState& state);
 void stop_controller(const Context& ctx, ClusterId cluster);
 void start_controller(const Context& ctx, ClusterId cluster);
 /// slurmctld of `cluster` has read its state and listens.
-void on_controller_up(const Context& ctx, ClusterId cluster);
+void on_controller_up(const Context& ctx, const Event& event);
 void cut_link(const Context& ctx, Route route);
 void mend_link(const Context& ctx, Route route);
 /// Opens connections to every member that can be reached.

@@ -83,6 +83,9 @@ class OptionReader {
     number("KillWait", out_.kill_wait_s);
     number("OverTimeLimit", out_.over_time_limit_s, 60);
     number("MinJobAge", out_.min_job_age_s);
+    number("SlurmctldTimeout", out_.controller_timeout_s);
+    out_.backup_controller =
+        split_list(text("SlurmctldHost")).size() > 1 || !text("BackupController").empty();
     read_job_ids();
     out_.requeue_exit = exit_codes("RequeueExit");
     out_.requeue_exit_hold = exit_codes("RequeueExitHold");

@@ -100,6 +100,7 @@ class Story {
     if (!submitted_ || over_) return;
     if (e.kind == StoryKind::controller_down) line(e.at, e.cluster, "its controller stops");
     if (e.kind == StoryKind::controller_up) line(e.at, e.cluster, "its controller is back");
+    if (e.kind == StoryKind::takeover) line(e.at, e.cluster, "its backup controller takes over");
     if (e.kind == StoryKind::link_down)
       line(e.at, e.cluster, "its link to " + name(e.other) + " goes down");
     if (e.kind == StoryKind::link_up)
