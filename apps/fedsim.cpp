@@ -75,6 +75,7 @@ int run_command(int argc, char** argv) {
   add_report(app, context);
   add_jobid(app, context);
   add_verdict(app, context);
+  add_place(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -36,11 +36,14 @@ def main():
     if check == "configurations":
         got = score([data / "checks/check_conf.py", *fedsim, "--golden", data / "slurm-golden-conf",
                      data / "data/slurm-conf", data / "data/slurm-conf/cases"], r"([\d.]+) ?%")
-    elif check == "requests":
-        requests = sorted((data / "slurm-golden-requests").glob("*-*-*.jsonl"))
-        verdicts = [f for f in requests if f.stem.split("-")[0] in ("requests", "modes")]
-        got = score([data / "checks/check_requests.py", *fedsim, *verdicts],
-                    r"verdicts right .*?\(([\d.]+)%\), placements")
+    elif check in ("requests", "placements"):
+        files = sorted((data / "slurm-golden-requests").glob("*.jsonl"))
+        bulk = [f for f in files if f.stem.split("-")[0] in ("requests", "modes")]
+        placed = [f for f in files if f not in bulk]
+        got = score([data / "checks/check_requests.py", *fedsim,
+                     *(bulk if check == "requests" else placed)],
+                    r"verdicts right .*?\(([\d.]+)%\), placements" if check == "requests" else
+                    r"placements right .*?\(([\d.]+)%\)")
     else:
         driven = ["--driven"] if check == "driven" else []
         got = score([data / "checks/compare_golden.py", *fedsim, *driven, *golden],

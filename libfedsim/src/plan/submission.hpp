@@ -13,6 +13,7 @@
 #include "request/features.hpp"
 #include "request/gres_request.hpp"
 #include "request/sbatch.hpp"
+#include "select/placement.hpp"
 
 namespace fedsim {
 
@@ -57,11 +58,19 @@ struct ControllerView {
   bool cons_tres = true, consumes_memory = false;
   std::int64_t max_array_size = 1001, max_switch_wait_s = 300;
   SbatchConfig client;
+  std::vector<NodeHardware> hardware;  ///< of `nodes`
+  std::vector<NodeUse> idle;           ///< of `nodes`, nothing running
+  SwitchTree switches;
+  std::vector<int> tiers;  ///< of `partitions`
+  SelectRules select;
 
   ControllerView(const ClusterSpec& cluster_spec, const Accounting& accounts);
   std::string option(const std::string& key, const std::string& otherwise = "") const;
   const StaticPartition* partition(const std::string& name) const;
   std::optional<std::size_t> node(const std::string& name) const;
+
+ private:
+  void read_select_rules();
 };
 
 /// Why a job is refused: Slurm's text, after further lines that come with it.
@@ -84,6 +93,7 @@ struct Submission {
   std::vector<std::size_t> required, excluded;  ///< nodes
   bool memory_given = false;
   bool depends = false;
+  std::int64_t created_min_cpus_per_node = 1;
   bool cpus_per_task_given = false;                                 ///< before MaxMemPerCPU
   std::int64_t tres_memory_mib = 0, tres_cpus = 0, tres_nodes = 0;  ///< as counted at creation
   bool tres_memory_per_cpu = false;
@@ -125,14 +135,22 @@ void set_default_memory(const ControllerView& view, JobDescription& job,
 /// Limits of one partition as job_limits_check() tests them; the reason to wait, or "".
 std::string partition_limit(const ControllerView& view, Submission& s, const StaticPartition& part);
 
-/// Whether the configured nodes of the partition could run the job if all were idle.
-struct StaticFit {
+/// Nodes of one partition for the job.
+struct NodeChoice {
   bool fits = false;
   std::string detail;  ///< Slurm's line about what no node has
   std::int64_t nodes_n = 0;
+  std::optional<Placement> placement;  ///< when `use` was looked at
 };
-StaticFit fit_on_idle_nodes(const ControllerView& view, const Submission& s,
+/// Whether the configured nodes could run the job if all were idle.
+NodeChoice choose_when_idle(const ControllerView& view, const Submission& s,
                             const StaticPartition& part);
+/// Where it would start now.
+NodeChoice choose_now(const ControllerView& view, const Submission& s, const StaticPartition& part,
+                      const std::vector<NodeUse>& use);
+
+/// DefCpuPerGPU and DefMemPerGPU of the partition, for a job that asks for GPUs.
+void set_gpu_defaults(Submission& s, const StaticPartition& part);
 
 /// Fields of `scontrol show job` for an accepted job.
 std::vector<std::pair<std::string, std::string>> scontrol_fields(const ControllerView& view,

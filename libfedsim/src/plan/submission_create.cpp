@@ -435,6 +435,7 @@ std::optional<Refusal> create_job(const ControllerView& view, Submission& s) {
   if (j.ntasks_per_node > 0 && !j.overcommit && j.num_tasks > 1)
     j.min_cpus_per_node = std::max(j.min_cpus_per_node, j.cpus_per_task * j.ntasks_per_node);
   j.min_cpus_per_node = std::max(j.min_cpus_per_node, j.cpus_per_task);
+  s.created_min_cpus_per_node = j.min_cpus_per_node;
   if (j.spread && j.max_nodes == kUnset && j.num_tasks > 0)
     j.max_nodes = std::min(static_cast<std::int64_t>(view.nodes.size()), j.num_tasks);
   return std::nullopt;

@@ -1,39 +1,118 @@
-// The node test at submission: could the configured nodes of a partition run the job if all of them
-// were idle? (22.05 _build_node_list, select/cons_tres in its test-only mode.)
+// The nodes of one partition for a job: those whose configuration and features fit, and the choice
+// among them, on idle nodes (the test at submission) or as they are (22.05 _build_node_list,
+// _get_req_features, _pick_best_nodes).
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "plan/submission.hpp"
 
 namespace fedsim {
 namespace {
 
+std::int64_t given(std::int64_t n) {
+  return std::max<std::int64_t>(n, 0);
+}
+
+JobAsk ask_of(const Submission& s, const StaticPartition& part) {
+  const JobDescription& j = s.job;
+  JobAsk a;
+  a.min_nodes = std::max<std::int64_t>(j.min_nodes, 1);
+  a.max_nodes = given(j.max_nodes);
+  if (part.spec->max_nodes >= 0) a.part_max_nodes = part.spec->max_nodes;
+  a.part_min_nodes = part.spec->min_nodes;
+  a.use_min_nodes = j.use_min_nodes;
+  a.num_tasks = given(j.num_tasks);
+  a.min_cpus = std::max<std::int64_t>(j.min_cpus, 1);
+  a.cpus_per_task = std::max<std::int64_t>(j.cpus_per_task, 1);
+  a.ntasks_per_node = given(j.ntasks_per_node);
+  a.ntasks_per_socket = given(j.ntasks_per_socket);
+  a.ntasks_per_core = given(j.ntasks_per_core);
+  a.ntasks_per_gpu = given(j.ntasks_per_gres);
+  a.sockets_per_node = given(j.sockets_per_node);
+  a.cores_per_socket = given(j.cores_per_socket);
+  a.threads_per_core = given(j.threads_per_core);
+  a.min_cpus_per_node = std::max<std::int64_t>(j.min_cpus_per_node, 1);
+  a.min_cpus_raised = j.min_cpus_per_node > s.created_min_cpus_per_node;
+  a.memory_mib = given(j.memory_mib);
+  a.memory_per_cpu = j.memory_per_cpu;
+  a.memory_given = s.memory_given;
+  a.whole_nodes = j.shared == SharedNodes::none;
+  a.may_share = j.shared == SharedNodes::ok;
+  a.sharing_unsaid = !a.whole_nodes && !a.may_share;
+  a.overcommit = j.overcommit;
+  a.contiguous = j.contiguous;
+  a.spread = j.spread;
+  a.enforce_binding = j.enforce_binding;
+  a.plane = j.plane;
+  a.plane_size = given(j.plane_size);
+  a.core_order = j.block_cores ? CoreOrder::block : CoreOrder::cyclic;
+  a.switches = given(j.switches);
+  for (const GresAsk& g : s.gres.asks) {
+    const bool gpu = g.name == "gpu";
+    a.devices.push_back(
+        {g.name, g.type, g.per_job, g.per_node, g.per_socket, g.per_task, g.cpus_per,
+         gpu ? s.default_cpus_per_gpu : 0,
+         g.memory_per_mib > 0 || !gpu ? g.memory_per_mib : s.default_memory_per_gpu_mib,
+         given(g.tasks_per)});
+    // A task needs the CPUs of its GPUs (DefCpuPerGPU).
+    if (gpu && s.default_cpus_per_gpu > 0 && g.cpus_per == 0)
+      a.cpus_per_task = std::max(a.cpus_per_task, g.per_task * s.default_cpus_per_gpu);
+  }
+  for (const std::size_t n : s.required) a.required.push_back(static_cast<std::uint32_t>(n));
+  return a;
+}
+
+SelectRules rules_of(const ControllerView& view, const Submission& s, const StaticPartition& part) {
+  SelectRules r = view.select;
+  const PartitionSpec& spec = *part.spec;
+  const auto lln = spec.other.find("LLN");
+  if (lln != spec.other.end() && iequals(lln->second, "YES")) r.least_loaded = true;
+  r.max_cpus_per_node = spec.max_cpus_per_node > 0 ? spec.max_cpus_per_node : -1;
+  r.exclusive = spec.oversubscribe == OverSubscribe::exclusive;
+  r.shares_cores = spec.oversubscribe == OverSubscribe::force ||
+                   (spec.oversubscribe == OverSubscribe::yes && s.job.shared == SharedNodes::ok);
+  r.rows = r.shares_cores ? std::max(spec.oversubscribe_count, 1) : 1;
+  r.partition = static_cast<std::size_t>(&part - view.partitions.data());
+  return r;
+}
+
 class FitTest {
  public:
-  FitTest(const ControllerView& view, const Submission& s, const StaticPartition& part)
-      : view_(view), s_(s), job_(s.job), part_(part) {}
+  FitTest(const ControllerView& view, const Submission& s, const StaticPartition& part,
+          const std::vector<NodeUse>* use)
+      : view_(view),
+        s_(s),
+        job_(s.job),
+        part_(part),
+        use_(use),
+        select_{view.hardware, use == nullptr ? view.idle : *use, view.switches, view.tiers},
+        rules_(rules_of(view, s, part)),
+        ask_(ask_of(s, part)) {}
 
-  StaticFit run() {
+  NodeChoice run() {
     candidates_ = feature_nodes();
-    if (!configurations_fit()) return {false, detail_, 0};
+    NodeChoice out;
+    if (!configurations_fit()) {
+      out.detail = detail_;
+      return out;
+    }
     for (const std::size_t n : s_.required) {
-      if (std::find(candidates_.begin(), candidates_.end(), n) == candidates_.end()) return {};
+      if (std::find(candidates_.begin(), candidates_.end(), n) == candidates_.end()) return out;
     }
-    if (job_.max_nodes > 0 && static_cast<std::int64_t>(s_.required.size()) > job_.max_nodes)
-      return {};
+    if (ask_.max_nodes > 0 && static_cast<std::int64_t>(s_.required.size()) > ask_.max_nodes)
+      return out;
+    if (ask_.most_nodes() < ask_.least_nodes()) return out;
+    const bool counted = std::any_of(s_.features.begin(), s_.features.end(),
+                                     [](const FeatureTerm& t) { return t.count > 0; });
+    if (counted && !take_counted(out)) return out;
     for (const std::vector<std::size_t>& set : alternatives()) {
-      const StaticFit fit = choose(set);
-      if (fit.fits) return fit;
+      out = choose(ask_, set);
+      if (out.fits) return out;
     }
-    return {};
+    return out;
   }
 
  private:
-  struct Offer {
-    std::size_t node;
-    std::int64_t cpus;
-    std::vector<std::int64_t> gres;  ///< by ask, what --gpus could take here
-  };
-
   const StaticNode& node(std::size_t n) const { return view_.nodes[n]; }
 
   /// Nodes of the partition that -x leaves and whose features fit, operators from left to right.
@@ -113,8 +192,6 @@ class FitTest {
     return nullptr;
   }
 
-  std::int64_t tasks_cpus() const { return std::max<std::int64_t>(job_.cpus_per_task, 1); }
-
   /// [a|b]: nodes all of one kind; otherwise all candidates at once.
   std::vector<std::vector<std::size_t>> alternatives() const {
     std::vector<std::string> kinds;
@@ -134,116 +211,84 @@ class FitTest {
     return out;
   }
 
-  /// CPUs and GRES that a node can give; nothing when it can't hold a part of the job.
-  std::optional<Offer> offer(std::size_t index) const {
-    const StaticNode& n = node(index);
-    Offer out{index, cpus_of(n), {}};
-    for (const GresAsk& a : s_.gres.asks) {
-      std::int64_t have = n.gres_of(a.name, a.type);
-      const bool gpu = a.name == "gpu";
-      const std::int64_t cpus = gpu && a.cpus_per == 0 ? s_.default_cpus_per_gpu : a.cpus_per;
-      const std::int64_t memory = a.memory_per_mib > 0 || !gpu || s_.memory_given
-                                      ? a.memory_per_mib
-                                      : s_.default_memory_per_gpu_mib;
-      if (cpus > 0) have = std::min(have, n.cpus / cpus);
-      if (memory > 0) have = std::min(have, n.memory_mib / memory);
-      std::int64_t least = std::max<std::int64_t>(a.per_node, a.per_job > 0 ? 1 : 0);
-      if (a.per_socket > 0)
-        least = std::max(least, a.per_socket * std::max<std::int64_t>(job_.sockets_per_node, 1));
-      least = std::max(least, a.per_task);
-      if (have < least) return std::nullopt;
-      if (a.per_task > 0) out.cpus = std::min(out.cpus, have / a.per_task * tasks_cpus());
-      out.gres.push_back(a.per_node > 0 && a.per_job == 0 ? a.per_node : have);
+  NodeChoice choose(const JobAsk& ask, const std::vector<std::size_t>& set) const {
+    NodeChoice out;
+    Bitmap map((view_.nodes.size() + 63) / 64, 0);
+    for (const std::size_t n : set) set_bit(map, n);
+    for (const std::uint32_t n : ask.required)
+      if (!test_bit(map, n)) return out;
+    if (static_cast<std::int64_t>(set.size()) < ask.least_nodes()) return out;
+    if (use_ == nullptr) {
+      const auto nodes = nodes_when_idle(select_, rules_, ask, map);
+      out.fits = nodes.has_value();
+      chosen_ = nodes.value_or(std::vector<std::uint32_t>{});
+    } else {
+      out.placement = place_job(select_, rules_, ask, map);
+      out.fits = out.placement.has_value();
+      chosen_.clear();
+      for (const NodePlacement& p : out.placement.value_or(Placement{})) chosen_.push_back(p.node);
     }
-    if (out.cpus < job_.min_cpus_per_node) return std::nullopt;
+    out.nodes_n = static_cast<std::int64_t>(chosen_.size());
+    out.fits = out.fits && out.nodes_n <= ask.most_nodes();
     return out;
   }
 
-  std::int64_t cpus_of(const StaticNode& n) const {
-    std::int64_t threads = n.threads;
-    if (job_.threads_per_core > 0) threads = std::min(threads, job_.threads_per_core);
-    const std::int64_t cores = n.sockets * n.cores;
-    std::int64_t cpus = n.cpus > cores ? cores * threads : std::min(n.cpus, cores);
-    if (job_.memory_per_cpu && job_.memory_mib > 0)
-      cpus = std::min(cpus, n.memory_mib / job_.memory_mib);
-    if (part_.spec->max_cpus_per_node > 0) cpus = std::min(cpus, part_.spec->max_cpus_per_node);
-    if (job_.overcommit) return cpus;
-    std::int64_t tasks = cpus / tasks_cpus();
-    if (job_.ntasks_per_node > 0) tasks = std::min(tasks, job_.ntasks_per_node);
-    if (job_.ntasks_per_socket > 0) tasks = std::min(tasks, job_.ntasks_per_socket * n.sockets);
-    if (job_.ntasks_per_core > 0) tasks = std::min(tasks, job_.ntasks_per_core * cores);
-    return tasks * tasks_cpus();
-  }
-
-  bool counts_fit(const std::vector<Offer>& offers) const {
+  /// NAME*COUNT: so many nodes of each kind first, which the job then requires. At submission all
+  /// nodes are busy: Slurm stops at the first kind, and knows no more than that it could run.
+  bool take_counted(NodeChoice& out) {
+    std::vector<std::uint32_t> taken;
+    bool apart = false;
     for (const FeatureTerm& t : s_.features) {
       if (t.count == 0) continue;
-      std::int64_t have = 0;
-      for (const Offer& o : offers) have += node(o.node).features.count(t.name) != 0 ? 1 : 0;
-      if (have < t.count) return false;
+      apart = apart || t.tie == FeatureTie::counted_set;
+      JobAsk ask = ask_;
+      ask.required.clear();
+      ask.min_nodes = ask.max_nodes = t.count;
+      ask.min_cpus = t.count;
+      if (ask.ntasks_per_node > 0) ask.num_tasks = t.count * ask.ntasks_per_node;
+      std::vector<std::size_t> set;
+      for (const std::size_t n : candidates_) {
+        const bool used = std::find(taken.begin(), taken.end(), n) != taken.end();
+        if (node(n).features.count(t.name) != 0 && !(apart && used)) set.push_back(n);
+      }
+      const NodeChoice kind = choose(ask, set);
+      if (use_ == nullptr) out = kind;
+      if (use_ == nullptr || !kind.fits) return false;
+      taken.insert(taken.end(), chosen_.begin(), chosen_.end());
     }
-    return true;
-  }
-
-  StaticFit choose(const std::vector<std::size_t>& set) const {
-    std::vector<Offer> offers;
-    for (const std::size_t n : set) {
-      if (auto o = offer(n))
-        offers.push_back(std::move(*o));
-      else if (std::binary_search(s_.required.begin(), s_.required.end(), n))
-        return {};
-    }
-    const std::int64_t part_max = part_.spec->max_nodes;
-    std::int64_t most = job_.max_nodes > 0 ? job_.max_nodes : INT64_MAX;
-    if (part_max >= 0) most = std::min(most, part_max);
-    const std::int64_t least = std::max(job_.min_nodes, part_.spec->min_nodes);
-    if (!counts_fit(offers) || static_cast<std::int64_t>(offers.size()) < least || most < least)
-      return {};
-    // Most that any allowed set can give; required nodes first.
-    std::stable_sort(offers.begin(), offers.end(), [&](const Offer& a, const Offer& b) {
-      const auto required = [&](const Offer& o) {
-        return std::binary_search(s_.required.begin(), s_.required.end(), o.node);
-      };
-      if (required(a) != required(b)) return required(a);
-      if (a.gres != b.gres) return a.gres > b.gres;
-      return a.cpus > b.cpus;
-    });
-    std::int64_t cpus = 0;
-    std::vector<std::int64_t> gres(s_.gres.asks.size(), 0);
-    std::int64_t taken = 0;
-    for (const Offer& o : offers) {
-      if (taken >= most) break;
-      if (taken >= least && enough(cpus, gres)) break;
-      ++taken;
-      cpus += o.cpus;
-      for (std::size_t i = 0; i < gres.size(); ++i) gres[i] += o.gres[i];
-    }
-    if (taken < least || !enough(cpus, gres)) return {};
-    return {true, "", taken};
-  }
-
-  bool enough(std::int64_t cpus, const std::vector<std::int64_t>& gres) const {
-    if (cpus < job_.min_cpus) return false;
-    for (std::size_t i = 0; i < gres.size(); ++i) {
-      const GresAsk& a = s_.gres.asks[i];
-      if (a.per_job > 0 && gres[i] < a.per_job) return false;
-    }
-    return true;
+    taken.insert(taken.end(), ask_.required.begin(), ask_.required.end());
+    std::sort(taken.begin(), taken.end());
+    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+    const auto n = static_cast<std::int64_t>(taken.size());
+    ask_.required = std::move(taken);
+    ask_.min_cpus = std::max(ask_.min_cpus, n);
+    ask_.min_nodes = std::max(ask_.min_nodes, n);
+    return std::max(ask_.min_nodes, ask_.wanted_nodes()) <= ask_.most_nodes();
   }
 
   const ControllerView& view_;
   const Submission& s_;
   const JobDescription& job_;
   const StaticPartition& part_;
+  const std::vector<NodeUse>* use_;
+  const SelectView select_;
+  const SelectRules rules_;
+  JobAsk ask_;
   std::vector<std::size_t> candidates_;
+  mutable std::vector<std::uint32_t> chosen_;
   std::string detail_;
 };
 
 }  // namespace
 
-StaticFit fit_on_idle_nodes(const ControllerView& view, const Submission& s,
+NodeChoice choose_when_idle(const ControllerView& view, const Submission& s,
                             const StaticPartition& part) {
-  return FitTest(view, s, part).run();
+  return FitTest(view, s, part, nullptr).run();
+}
+
+NodeChoice choose_now(const ControllerView& view, const Submission& s, const StaticPartition& part,
+                      const std::vector<NodeUse>& use) {
+  return FitTest(view, s, part, &use).run();
 }
 
 }  // namespace fedsim

@@ -157,24 +157,12 @@ class NodeTest {
       return Answer::not_in_partition;
     }
     if (s_.held) return Answer::waits;
-    set_gpu_defaults(part);
-    const StaticFit fit = fit_on_idle_nodes(view_, s_, part);
+    set_gpu_defaults(s_, part);
+    const NodeChoice fit = choose_when_idle(view_, s_, part);
     detail_ = fit.detail;
     if (!fit.fits) return Answer::never;
     s_.nodes_n = fit.nodes_n;
     return Answer::waits;
-  }
-
-  /// DefCpuPerGPU and DefMemPerGPU stay once a test of nodes has applied them.
-  void set_gpu_defaults(const StaticPartition& part) {
-    const bool gpus = std::any_of(s_.gres.asks.begin(), s_.gres.asks.end(), [](const GresAsk& a) {
-      return a.name == "gpu" && a.per_job + a.per_node + a.per_socket + a.per_task > 0;
-    });
-    if (!gpus) return;
-    if (part.spec->def_cpu_per_gpu > 0 && !s_.cpus_per_task_given && s_.job.cpus_per_gres.empty())
-      s_.default_cpus_per_gpu = part.spec->def_cpu_per_gpu;
-    if (part.spec->def_mem_per_gpu_mib > 0 && s_.job.memory_per_gres.empty())
-      s_.default_memory_per_gpu_mib = part.spec->def_mem_per_gpu_mib;
   }
 
   Answer one(const StaticPartition& part) {
@@ -235,6 +223,17 @@ class NodeTest {
 
 std::optional<Refusal> test_job(const ControllerView& view, Submission& s) {
   return NodeTest(view, s).run();
+}
+
+void set_gpu_defaults(Submission& s, const StaticPartition& part) {
+  const bool gpus = std::any_of(s.gres.asks.begin(), s.gres.asks.end(), [](const GresAsk& a) {
+    return a.name == "gpu" && a.per_job + a.per_node + a.per_socket + a.per_task > 0;
+  });
+  if (!gpus) return;
+  if (part.spec->def_cpu_per_gpu > 0 && !s.cpus_per_task_given && s.job.cpus_per_gres.empty())
+    s.default_cpus_per_gpu = part.spec->def_cpu_per_gpu;
+  if (part.spec->def_mem_per_gpu_mib > 0 && s.job.memory_per_gres.empty())
+    s.default_memory_per_gpu_mib = part.spec->def_mem_per_gpu_mib;
 }
 
 void set_default_memory(const ControllerView& view, JobDescription& job,

@@ -83,6 +83,11 @@ ControllerView::ControllerView(const ClusterSpec& cluster_spec, const Accounting
                     {}};
     for (const GresSpec& g : n->gres) node.gres[{g.name, g.type}] += g.count;
     nodes.push_back(std::move(node));
+    hardware.push_back(hardware_of(*n));
+    NodeUse use;
+    for (const GresHardware& g : hardware.back().gres)
+      use.gres.push_back({0, std::vector<std::int64_t>(g.devices.size(), 0), 0});
+    idle.push_back(std::move(use));
   }
   for (const PartitionSpec& p : cluster.partitions) {
     StaticPartition part{&p,
@@ -102,6 +107,7 @@ ControllerView::ControllerView(const ClusterSpec& cluster_spec, const Accounting
     }
     partitions.push_back(std::move(part));
   }
+  read_select_rules();
   for (const std::string& type : split_list(option("GresTypes"))) gres_types.insert(type);
   licenses = read_licenses(option("Licenses"));
   tracked_tres = split_list(option("AccountingStorageTRES"));
@@ -117,6 +123,26 @@ ControllerView::ControllerView(const ClusterSpec& cluster_spec, const Accounting
                     std::string::npos;
   max_array_size = parse_int(option("MaxArraySize", "1001")).value_or(1001);
   client = {gres_types, cons_tres, parse_bool(option("AllowSpecResourcesUsage", "no")) == true, 0};
+}
+
+void ControllerView::read_select_rules() {
+  const std::string how = to_lower(option("SelectTypeParameters", "CR_Core_Memory"));
+  const auto has = [&](const char* word) { return how.find(word) != std::string::npos; };
+  select.memory = has("memory");
+  if (has("cr_socket"))
+    select.unit = SelectRules::Unit::socket;
+  else
+    select.unit = has("cr_cpu") ? SelectRules::Unit::cpu : SelectRules::Unit::core;
+  select.one_task_per_core = has("cr_one_task_per_core");
+  select.block_cores = has("cr_core_default_dist_block");
+  select.least_loaded = has("cr_lln");
+  select.pack_serial_at_end =
+      option("SchedulerParameters").find("pack_serial_at_end") != std::string::npos;
+  for (const StaticPartition& p : partitions) tiers.push_back(p.spec->priority_tier);
+  if (!iequals(option("TopologyPlugin"), "topology/tree")) return;
+  std::vector<std::string> names;
+  for (const StaticNode& n : nodes) names.push_back(n.name);
+  switches = SwitchTree(cluster.switches, names);
 }
 
 std::string ControllerView::option(const std::string& key, const std::string& otherwise) const {

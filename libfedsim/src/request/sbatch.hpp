@@ -59,6 +59,9 @@ struct JobDescription {
   bool use_min_nodes = false;
   bool hold = false;
   bool requeue = true;
+  bool enforce_binding = false;  ///< --gres-flags=enforce-binding
+  bool block_cores = false;      ///< -m *:block
+  bool plane = false;            ///< -m plane=SIZE
   bool core_spec_ignored = false;  ///< -S or --thread-spec, not allowed by configuration
 
   bool has(const char* option) const { return given.count(option) != 0; }

@@ -202,8 +202,9 @@ class OptionReader {
   }
   void set_gres_flags(const std::string& value) {
     if (!iequals(value, "disable-binding") && !iequals(value, "enforce-binding")) {
-      unreadable("gres-flags");
+      return unreadable("gres-flags");
     }
+    v_.job.enforce_binding = iequals(value, "enforce-binding");
   }
   void set_gpu_bind(const std::string& value);
   void set_nice(const std::string& value) {
@@ -349,7 +350,7 @@ void OptionReader::set_shape(const std::string& value) {
 }
 
 void OptionReader::set_distribution(const std::string& value) {
-  v_.arbitrary = v_.plane = false;
+  v_.arbitrary = v_.plane = v_.job.plane = v_.job.block_cores = false;
   if (istarts_with(value, "plane")) {
     const std::size_t equals = value.find('=');
     const auto size =
@@ -358,7 +359,7 @@ void OptionReader::set_distribution(const std::string& value) {
       error("Invalid plane size or size not specified");
       return unreadable("distribution");
     }
-    v_.plane = true;
+    v_.plane = v_.job.plane = true;
     v_.job.plane_size = *size;
     return;
   }
@@ -371,6 +372,7 @@ void OptionReader::set_distribution(const std::string& value) {
     good = good && (levels[i] == "*" || levels[i] == "block" || levels[i] == "cyclic" ||
                     (levels[i] == "fcyclic" && i > 0));
   }
+  v_.job.block_cores = levels.size() > 1 && levels[1] == "block";
   const bool flags = base == "pack" || base == "nopack" || v_.arbitrary;
   if (!good && !flags) unreadable("distribution");
 }
