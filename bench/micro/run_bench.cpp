@@ -33,7 +33,8 @@ void count(benchmark::State& state, const Result& r) {
   state.counters["main_passes"] = static_cast<double>(r.summary.main_passes);
   state.counters["backfill_passes"] = static_cast<double>(r.summary.backfill_passes);
   state.counters["jobs/s"] = benchmark::Counter(
-      static_cast<double>(r.job_rows.size()) * state.iterations(), benchmark::Counter::kIsRate);
+      static_cast<double>(r.job_rows.size()) * static_cast<double>(state.iterations()),
+      benchmark::Counter::kIsRate);
 }
 
 void run_ideal_easy(benchmark::State& state) {
