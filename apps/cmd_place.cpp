@@ -94,10 +94,7 @@ class Placements {
       }
       now_held_ = held;
     }
-    const std::int64_t now = std::chrono::duration_cast<std::chrono::seconds>(
-                                 std::chrono::system_clock::now().time_since_epoch())
-                                 .count();
-    const PlaceAnswer answer = desk_.place(options(row), flags_.user, now);
+    const PlaceAnswer answer = desk_.place(options(row), flags_.user, now_s_);
     Json out{{"id", row.contains("id") ? row["id"] : Json(number_)},
              {"started", answer.started},
              {"nodelist", answer.nodelist},
@@ -121,6 +118,9 @@ class Placements {
   const Flags& flags_;
   std::map<std::string, std::vector<HeldJob>> occupations_;
   std::string now_held_;
+  const std::int64_t now_s_ = std::chrono::duration_cast<std::chrono::seconds>(
+                                  std::chrono::system_clock::now().time_since_epoch())
+                                  .count();
   int number_ = 0;
 };
 

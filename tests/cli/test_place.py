@@ -134,3 +134,9 @@ def test_an_occupation_the_cluster_can_not_hold(fedsim, cluster, alloc, said):
 def test_a_file_that_is_not_there(fedsim, cluster):
     done = fedsim("place", "--cluster", cluster, "nowhere.jsonl")
     assert done.returncode == 2 and "nowhere.jsonl" in done.stderr
+
+
+def test_sbatch_that_only_prints_something_starts_nothing(fedsim, cluster):
+    answer, = place(fedsim, cluster, {"id": 1, "options": ["--gres=help"]})
+    assert not answer["started"]
+    assert answer["alloc"] == []

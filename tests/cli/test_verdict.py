@@ -74,3 +74,9 @@ def test_missing_files(fedsim, tmp_path):
     done = fedsim("verdict", "--cluster", "one=/nowhere", "-", input="")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_sbatch_that_only_prints_something(fedsim, tmp_path):
+    got = ask(fedsim, conf(tmp_path), [["--gres=help"]])
+    assert got[0]["rc"] == 0
+    assert "JobState" not in got[0].get("fields", {})

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "fedsim/slurm_conf.hpp"
 #include "plan/submission.hpp"
+#include "result/gpu_idx.hpp"
 
 namespace fedsim {
 namespace {
@@ -27,18 +28,6 @@ std::vector<int> read_indices(const std::string& text) {
     if (!first || !last || *first < 0 || *last < *first || *last >= 65536)
       throw bad("\"" + piece + "\" is no range of indices", "write 0-3,7");
     for (std::int64_t i = *first; i <= *last; ++i) out.push_back(static_cast<int>(i));
-  }
-  return out;
-}
-
-std::string write_indices(const std::vector<int>& indices) {
-  std::string out;
-  for (std::size_t i = 0; i < indices.size();) {
-    std::size_t j = i;
-    while (j + 1 < indices.size() && indices[j + 1] == indices[j] + 1) ++j;
-    out += (out.empty() ? "" : ",") + std::to_string(indices[i]);
-    if (j > i) out += "-" + std::to_string(indices[j]);
-    i = j + 1;
   }
   return out;
 }
@@ -102,8 +91,8 @@ class PlaceDesk::Desk {
                     std::int64_t now_s) const {
     PlaceAnswer out;
     Submission s;
-    out.verdict = submit(options, user, now_s, s);
-    if (!out.verdict.accepted()) return out;
+    out.verdict = submit(view_, options, user, false, now_s, s);
+    if (!s.has_record) return out;
     out.reason = s.reason;
     if (s.held || s.depends || s.past_deadline || s.job.begin_s > now_s) return out;
     std::vector<const StaticPartition*> order = s.partitions;
@@ -195,26 +184,6 @@ class PlaceDesk::Desk {
     }
   }
 
-  Verdict submit(const std::vector<std::string>& options, const std::string& user,
-                 std::int64_t now_s, Submission& s) const {
-    SbatchConfig client = view_.client;
-    client.now_s = now_s;
-    SbatchOutcome sent = run_sbatch(options, client);
-    Verdict out{sent.exit_code, std::move(sent.lines), {}};
-    if (!sent.sent) return out;
-    s.job = std::move(sent.job);
-    s.user = user;
-    s.held = s.job.hold;
-    s.now_s = now_s;
-    std::optional<Refusal> refusal = create_job(view_, s);
-    if (!refusal) refusal = test_job(view_, s);
-    if (!refusal) return out;
-    if (!refusal->detail.empty()) out.lines.push_back("sbatch: error: " + refusal->detail);
-    out.lines.push_back("sbatch: error: Batch job submission failed: " + refusal->text);
-    out.exit_code = 1;
-    return out;
-  }
-
   /// The partition's reason to keep the job waiting, "" when it may be tried.
   std::string waits_in(Submission& s, const StaticPartition& part) const {
     if (!s.memory_given) set_default_memory(view_, s.job, part);
@@ -245,13 +214,14 @@ class PlaceDesk::Desk {
         out += (out.empty() ? "" : ",") + hw.name + (type.empty() ? "" : ":" + type) + ":" +
                std::to_string(n);
         out += hw.devices.empty() ? "(CNT:" + std::to_string(n) + ")"
-                                  : "(IDX:" + write_indices(indices) + ")";
+                                  : "(IDX:" + index_ranges(indices) + ")";
       }
     }
     return out;
   }
 
-  void write(const Placement& placement, const Submission& s, bool whole, PlaceAnswer& out) const {
+  void write(const NodePlacements& placement, const Submission& s, bool whole,
+             PlaceAnswer& out) const {
     const bool any_gres = std::any_of(placement.begin(), placement.end(),
                                       [](const NodePlacement& p) { return !p.devices.empty(); });
     std::vector<std::string> all;
@@ -262,7 +232,7 @@ class PlaceDesk::Desk {
       for (int c = 0; c < node.cores(); ++c)
         for (int t = 0; t < node.threads_per_core && p.cores.test(c); ++t)
           ids.push_back(c * node.threads_per_core + t);
-      HeldNodes held{node.name, write_indices(ids), p.memory_mib, gres_text(p, s, whole)};
+      HeldNodes held{node.name, index_ranges(ids), p.memory_mib, gres_text(p, s, whole)};
       if (whole && any_gres && held.gres.empty()) held.gres = "(null)";
       all.push_back(node.name);
       const bool same = !out.held.empty() && out.held.back().cpu_ids == held.cpu_ids &&

@@ -85,6 +85,7 @@ struct Submission {
   std::string user;
   std::int64_t now_s = 0;
   bool held = false;
+  bool has_record = false;  ///< neither refused nor kept back by sbatch (--gres=help)
   std::vector<const StaticPartition*> partitions;  ///< first is the one that defaults come from
   std::string partition_text;                      ///< as scontrol shows it
   std::string account, qos;
@@ -140,7 +141,7 @@ struct NodeChoice {
   bool fits = false;
   std::string detail;  ///< Slurm's line about what no node has
   std::int64_t nodes_n = 0;
-  std::optional<Placement> placement;  ///< when `use` was looked at
+  std::optional<NodePlacements> placement;  ///< when `use` was looked at
 };
 /// Whether the configured nodes could run the job if all were idle.
 NodeChoice choose_when_idle(const ControllerView& view, const Submission& s,
@@ -151,6 +152,10 @@ NodeChoice choose_now(const ControllerView& view, const Submission& s, const Sta
 
 /// DefCpuPerGPU and DefMemPerGPU of the partition, for a job that asks for GPUs.
 void set_gpu_defaults(Submission& s, const StaticPartition& part);
+
+/// sbatch's part over `options`, then both tests above; fills `s`. Leaves Verdict::fields empty.
+Verdict submit(const ControllerView& view, const std::vector<std::string>& options,
+               const std::string& user, bool held, std::int64_t now_s, Submission& s);
 
 /// Fields of `scontrol show job` for an accepted job.
 std::vector<std::pair<std::string, std::string>> scontrol_fields(const ControllerView& view,

@@ -37,8 +37,7 @@ JobAsk ask_of(const Submission& s, const StaticPartition& part) {
   a.memory_per_cpu = j.memory_per_cpu;
   a.memory_given = s.memory_given;
   a.whole_nodes = j.shared == SharedNodes::none;
-  a.may_share = j.shared == SharedNodes::ok;
-  a.sharing_unsaid = !a.whole_nodes && !a.may_share;
+  a.exclusive_given = a.whole_nodes;
   a.overcommit = j.overcommit;
   a.contiguous = j.contiguous;
   a.spread = j.spread;
@@ -46,14 +45,11 @@ JobAsk ask_of(const Submission& s, const StaticPartition& part) {
   a.plane = j.plane;
   a.plane_size = given(j.plane_size);
   a.core_order = j.block_cores ? CoreOrder::block : CoreOrder::cyclic;
-  a.switches = given(j.switches);
   for (const GresAsk& g : s.gres.asks) {
     const bool gpu = g.name == "gpu";
-    a.devices.push_back(
-        {g.name, g.type, g.per_job, g.per_node, g.per_socket, g.per_task, g.cpus_per,
-         gpu ? s.default_cpus_per_gpu : 0,
-         g.memory_per_mib > 0 || !gpu ? g.memory_per_mib : s.default_memory_per_gpu_mib,
-         given(g.tasks_per)});
+    DeviceAsk& d = a.devices.emplace_back(DeviceAsk{g, gpu ? s.default_cpus_per_gpu : 0});
+    if (gpu && g.memory_per_mib <= 0) d.memory_per_mib = s.default_memory_per_gpu_mib;
+    d.tasks_per = given(g.tasks_per);
     // A task needs the CPUs of its GPUs (DefCpuPerGPU).
     if (gpu && s.default_cpus_per_gpu > 0 && g.cpus_per == 0)
       a.cpus_per_task = std::max(a.cpus_per_task, g.per_task * s.default_cpus_per_gpu);
@@ -226,7 +222,8 @@ class FitTest {
       out.placement = place_job(select_, rules_, ask, map);
       out.fits = out.placement.has_value();
       chosen_.clear();
-      for (const NodePlacement& p : out.placement.value_or(Placement{})) chosen_.push_back(p.node);
+      for (const NodePlacement& p : out.placement.value_or(NodePlacements{}))
+        chosen_.push_back(p.node);
     }
     out.nodes_n = static_cast<std::int64_t>(chosen_.size());
     out.fits = out.fits && out.nodes_n <= ask.most_nodes();

@@ -14,25 +14,9 @@ class SubmissionDesk::Desk {
 
   Verdict judge(const std::vector<std::string>& options, const std::string& user, bool held,
                 std::int64_t now_s) const {
-    SbatchConfig client = view_.client;
-    client.now_s = now_s;
-    SbatchOutcome sent = run_sbatch(options, client);
-    Verdict out{sent.exit_code, std::move(sent.lines), {}};
-    if (!sent.sent) return out;
     Submission s;
-    s.job = std::move(sent.job);
-    s.user = user;
-    s.held = held || s.job.hold;
-    s.now_s = now_s;
-    std::optional<Refusal> refusal = create_job(view_, s);
-    if (!refusal) refusal = test_job(view_, s);
-    if (refusal) {
-      if (!refusal->detail.empty()) out.lines.push_back("sbatch: error: " + refusal->detail);
-      out.lines.push_back("sbatch: error: Batch job submission failed: " + refusal->text);
-      out.exit_code = 1;
-      return out;
-    }
-    out.fields = scontrol_fields(view_, s);
+    Verdict out = submit(view_, options, user, held, now_s, s);
+    if (s.has_record) out.fields = scontrol_fields(view_, s);
     return out;
   }
 
@@ -41,6 +25,27 @@ class SubmissionDesk::Desk {
   const Accounting accounting_;
   const ControllerView view_;
 };
+
+Verdict submit(const ControllerView& view, const std::vector<std::string>& options,
+               const std::string& user, bool held, std::int64_t now_s, Submission& s) {
+  SbatchConfig client = view.client;
+  client.now_s = now_s;
+  SbatchOutcome sent = run_sbatch(options, client);
+  Verdict out{sent.exit_code, std::move(sent.lines), {}};
+  if (!sent.sent) return out;
+  s.job = std::move(sent.job);
+  s.user = user;
+  s.held = held || s.job.hold;
+  s.now_s = now_s;
+  std::optional<Refusal> refusal = create_job(view, s);
+  if (!refusal) refusal = test_job(view, s);
+  s.has_record = !refusal;
+  if (!refusal) return out;
+  if (!refusal->detail.empty()) out.lines.push_back("sbatch: error: " + refusal->detail);
+  out.lines.push_back("sbatch: error: Batch job submission failed: " + refusal->text);
+  out.exit_code = 1;
+  return out;
+}
 
 SubmissionDesk::SubmissionDesk(const ClusterSpec& cluster, const Accounting& accounting)
     : desk_(std::make_unique<Desk>(cluster, accounting)) {}

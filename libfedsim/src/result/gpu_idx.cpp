@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <vector>
 
 #include "fedsim/slurm_conf.hpp"
 
@@ -60,6 +59,18 @@ std::string index_ranges(std::uint64_t mask) {
     if (length > 1) out += "-" + std::to_string(first + length - 1);
     if (first + length >= 64) break;
     mask &= ~((std::uint64_t{1} << (first + length)) - 1);
+  }
+  return out;
+}
+
+std::string index_ranges(const std::vector<int>& indices) {
+  std::string out;
+  for (std::size_t i = 0; i < indices.size();) {
+    std::size_t j = i;
+    while (j + 1 < indices.size() && indices[j + 1] == indices[j] + 1) ++j;
+    out += (out.empty() ? "" : ",") + std::to_string(indices[i]);
+    if (j > i) out += "-" + std::to_string(indices[j]);
+    i = j + 1;
   }
   return out;
 }

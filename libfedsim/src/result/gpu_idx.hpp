@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "fedsim/model.hpp"
 #include "fedsim/result.hpp"
@@ -13,6 +14,8 @@ namespace fedsim {
 
 /// "0-2,5" from the bits of `mask`; "" for none.
 std::string index_ranges(std::uint64_t mask);
+/// The same of ascending numbers, for CPU ids past 63.
+std::string index_ranges(const std::vector<int>& indices);
 
 /// "n[1-2]"; the placements are in node order.
 std::string node_list(const ClusterModel& cluster, std::span<const Placement> placements);

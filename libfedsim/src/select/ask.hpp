@@ -6,22 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "base/bitmap.hpp"
+#include "request/gres_request.hpp"
 
 namespace fedsim {
 
-/// One generic resource asked for. 0 where nothing was said.
-struct DeviceAsk {
-  std::string name;
-  std::string type;  ///< "" for any
-  std::int64_t per_job = 0;
-  std::int64_t per_node = 0;
-  std::int64_t per_socket = 0;
-  std::int64_t per_task = 0;
-  std::int64_t cpus_per = 0;          ///< --cpus-per-gpu
-  std::int64_t default_cpus_per = 0;  ///< DefCpuPerGPU
-  std::int64_t memory_per_mib = 0;    ///< --mem-per-gpu, else DefMemPerGPU
-  std::int64_t tasks_per = 0;         ///< --ntasks-per-gpu
+/// One generic resource asked for, tasks_per 0 where nothing was said.
+struct DeviceAsk : GresAsk {
+  std::int64_t default_cpus_per = 0;  ///< DefCpuPerGPU, for want of cpus_per
 
   std::int64_t cpus_each() const { return cpus_per > 0 ? cpus_per : default_cpus_per; }
 };
@@ -49,10 +40,9 @@ struct JobAsk {
   bool min_cpus_raised = false;  ///< MaxMemPerCPU raised min_cpus_per_node
   std::int64_t memory_mib = 0;   ///< 0: all of a node
   bool memory_per_cpu = false;
-  bool memory_given = false;   ///< --mem or --mem-per-cpu, which DefMemPerGPU then does not replace
-  bool whole_nodes = false;    ///< --exclusive, or the partition's
-  bool may_share = false;      ///< --oversubscribe
-  bool sharing_unsaid = true;  ///< neither --exclusive nor --oversubscribe
+  bool memory_given = false;  ///< --mem or --mem-per-cpu, which DefMemPerGPU then does not replace
+  bool whole_nodes = false;   ///< --exclusive, or the partition's
+  bool exclusive_given = false;  ///< --exclusive
   bool overcommit = false;
   bool contiguous = false;
   bool spread = false;
@@ -60,7 +50,6 @@ struct JobAsk {
   bool plane = false;
   std::int64_t plane_size = 0;
   CoreOrder core_order = CoreOrder::cyclic;
-  std::int64_t switches = 0;
   std::vector<DeviceAsk> devices;
   std::vector<std::uint32_t> required;  ///< -w, ascending
 

@@ -344,7 +344,7 @@ bool Chooser::by_weight(NodeCounts counts) {
     if (least_loaded) {
       std::int64_t last = -1;
       while (m.most_nodes > 0 && !satisfied(m)) {
-        const std::int64_t next = least_loaded ? this->least_loaded(group, m, last) : -1;
+        const std::int64_t next = this->least_loaded(group, m, last);
         if (next < 0) break;
         last = offers_[static_cast<std::size_t>(next)].free_cpus;
         take(static_cast<std::uint32_t>(next), m);

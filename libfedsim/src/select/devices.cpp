@@ -273,7 +273,7 @@ void whole_node(const NodeHardware& node, NodePlacement& p) {
 
 }  // namespace
 
-bool pick_devices(const JobAsk& ask, const std::vector<NodeOffer*>& offers, Placement& out) {
+bool pick_devices(const JobAsk& ask, const std::vector<NodeOffer*>& offers, NodePlacements& out) {
   if (ask.whole_nodes) {
     for (std::size_t n = 0; n < out.size(); ++n) whole_node(*offers[n]->hardware, out[n]);
     return true;

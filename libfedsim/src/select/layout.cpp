@@ -30,7 +30,7 @@ std::int64_t wanted_cpus(const JobAsk& ask, std::int64_t nodes) {
 class Layout {
  public:
   Layout(const SelectRules& rules, const JobAsk& ask, const std::vector<NodeOffer*>& offers,
-         Placement& out)
+         NodePlacements& out)
       : rules_(rules), ask_(ask), offers_(offers), out_(out) {}
 
   bool run() {
@@ -370,7 +370,7 @@ class Layout {
   const SelectRules& rules_;
   const JobAsk& ask_;
   const std::vector<NodeOffer*>& offers_;
-  Placement& out_;
+  NodePlacements& out_;
   std::int64_t wanted_ = 0;
   std::int64_t tasks_ = 0;
 };
@@ -378,7 +378,7 @@ class Layout {
 }  // namespace
 
 bool lay_out(const SelectRules& rules, const JobAsk& ask, const std::vector<NodeOffer*>& offers,
-             Placement& out) {
+             NodePlacements& out) {
   return Layout(rules, ask, offers, out).run();
 }
 

@@ -38,7 +38,8 @@ class CoreCut {
 
   /// False when the node can't run the job. Takes cores out of the offer that it does not get.
   bool run() {
-    if (!shape_fits() || !count_free() || !limit_of_partition() || !usable_sockets()) return false;
+    count_free();
+    if (!shape_fits() || !limit_of_partition() || !usable_sockets()) return false;
     if (!tasks_fit()) return false;
     take_cores();
     return out_.cpus > 0;
@@ -58,7 +59,7 @@ class CoreCut {
     return ask_.ntasks_per_socket <= node_.threads_per_core * node_.cores_per_socket;
   }
 
-  bool count_free() {
+  void count_free() {
     CoreSet of_partition;
     bool known = false;
     for (const PartitionUse& p : out_.use->partitions) {
@@ -80,7 +81,6 @@ class CoreCut {
       if (counts) used_cpus_ += used * node_.threads_per_core;
     }
     out_.free_cpus = free_cpus_;
-    return true;
   }
 
   /// MaxCPUsPerNode.
@@ -124,7 +124,7 @@ class CoreCut {
     }
     const bool cpus_per_device = std::any_of(ask_.devices.begin(), ask_.devices.end(),
                                              [](const DeviceAsk& d) { return d.cpus_each() > 0; });
-    if (ask_.ntasks_per_node > 0 && (ask_.sharing_unsaid || ask_.may_share) && !cpus_per_device)
+    if (ask_.ntasks_per_node > 0 && !ask_.exclusive_given && !cpus_per_device)
       tasks = std::min(tasks, ask_.ntasks_per_node);
     if (ask_.min_cpus_raised) available_ = std::max(available_, ask_.min_cpus_per_node);
     const bool few = ask_.ntasks_per_node > 0 && tasks < ask_.ntasks_per_node && !ask_.overcommit;
@@ -212,25 +212,6 @@ std::int64_t cpus_in_memory(const SelectRules& rules, const JobAsk& ask, const N
 }
 
 }  // namespace
-
-std::int64_t JobAsk::least_nodes() const {
-  return std::max(min_nodes, part_min_nodes);
-}
-
-std::int64_t JobAsk::most_nodes() const {
-  return max_nodes == 0 ? part_max_nodes : std::min(max_nodes, part_max_nodes);
-}
-
-std::int64_t JobAsk::wanted_nodes() const {
-  return max_nodes > 0 && !use_min_nodes ? most_nodes() : least_nodes();
-}
-
-std::int64_t JobAsk::sockets_for_tasks() const {
-  const std::int64_t nodes = std::max<std::int64_t>(min_nodes, 1);
-  if (std::max(num_tasks * cpus_per_task, min_cpus) / nodes <= 1) return 1;
-  if (ntasks_per_socket == 0) return 0;
-  return (num_tasks / nodes + ntasks_per_socket - 1) / ntasks_per_socket;
-}
 
 std::int64_t cpus_per_core(const SelectRules& rules, const JobAsk& ask, const NodeHardware& node) {
   std::int64_t threads = node.threads_per_core;

@@ -26,7 +26,7 @@ class Selection {
     return out;
   }
 
-  std::optional<Placement> now(const Bitmap& candidates) {
+  std::optional<NodePlacements> now(const Bitmap& candidates) {
     candidates_ = candidates;
     if (!memory_given()) ask_.memory_mib = 0;
     if (!keep_usable_nodes()) return std::nullopt;
@@ -153,15 +153,15 @@ class Selection {
     return {};
   }
 
-  std::optional<Placement> place() {
-    Placement out;
+  std::optional<NodePlacements> place() {
+    NodePlacements out;
     if (!lay_out(rules_, ask_, chosen_, out)) return std::nullopt;
     if (!pick_devices(ask_, chosen_, out)) return std::nullopt;
     if (rules_.memory && !give_memory(out)) return std::nullopt;
     return out;
   }
 
-  bool give_memory(Placement& out) const {
+  bool give_memory(NodePlacements& out) const {
     for (NodePlacement& p : out) {
       const NodeHardware& node = view_.nodes[p.node];
       const std::int64_t free = node.memory_mib - view_.use[p.node].memory_mib;
@@ -204,8 +204,8 @@ class Selection {
 
 }  // namespace
 
-std::optional<Placement> place_job(const SelectView& view, const SelectRules& rules, JobAsk ask,
-                                   const Bitmap& candidates) {
+std::optional<NodePlacements> place_job(const SelectView& view, const SelectRules& rules,
+                                        JobAsk ask, const Bitmap& candidates) {
   return Selection(view, rules, std::move(ask)).now(candidates);
 }
 

@@ -28,7 +28,7 @@ struct NodePlacement {
 };
 
 /// In node order.
-using Placement = std::vector<NodePlacement>;
+using NodePlacements = std::vector<NodePlacement>;
 
 /// What a selection looks at beside the job.
 struct SelectView {
@@ -40,8 +40,8 @@ struct SelectView {
 
 /// Nodes, cores, memory and devices for the job among `candidates`, or nothing when it does not fit
 /// now. O(candidates log candidates), and once more for each size that is left out.
-std::optional<Placement> place_job(const SelectView& view, const SelectRules& rules, JobAsk ask,
-                                   const Bitmap& candidates);
+std::optional<NodePlacements> place_job(const SelectView& view, const SelectRules& rules,
+                                        JobAsk ask, const Bitmap& candidates);
 
 /// Nodes that would do if nothing ran, or nothing (Slurm: SELECT_MODE_TEST_ONLY).
 std::optional<std::vector<std::uint32_t>> nodes_when_idle(const SelectView& view,
@@ -51,9 +51,9 @@ std::optional<std::vector<std::uint32_t>> nodes_when_idle(const SelectView& view
 /// Tasks and cores on the nodes of `offers` (Slurm: dist_tasks). False when tasks and cores can't
 /// be brought together.
 bool lay_out(const SelectRules& rules, const JobAsk& ask, const std::vector<NodeOffer*>& offers,
-             Placement& out);
+             NodePlacements& out);
 
 /// The devices of the placement (Slurm: gres_select_filter_select_and_set). False: too few.
-bool pick_devices(const JobAsk& ask, const std::vector<NodeOffer*>& offers, Placement& out);
+bool pick_devices(const JobAsk& ask, const std::vector<NodeOffer*>& offers, NodePlacements& out);
 
 }  // namespace fedsim

@@ -56,7 +56,7 @@ class Cluster {
     return *this;
   }
 
-  std::optional<Placement> place(const JobAsk& ask, const SelectRules& rules = {}) const {
+  std::optional<NodePlacements> place(const JobAsk& ask, const SelectRules& rules = {}) const {
     return place_job({nodes, use, tree, tiers}, rules, ask, everywhere());
   }
 
@@ -87,12 +87,13 @@ JobAsk gpus(std::int64_t per_job, std::int64_t per_node, std::int64_t n = 1) {
   gpu.name = "gpu";
   gpu.per_job = per_job;
   gpu.per_node = per_node;
+  gpu.tasks_per = 0;
   ask.devices.push_back(gpu);
   return ask;
 }
 
 /// "0:4 2:1": node and CPUs of each.
-std::string shape(const std::optional<Placement>& got) {
+std::string shape(const std::optional<NodePlacements>& got) {
   if (!got) return "waits";
   std::string out;
   for (const NodePlacement& p : *got)
@@ -148,7 +149,7 @@ TEST(PlaceJob, MemoryAndExclusiveNodes) {
   ask.memory_mib = 5000;
   EXPECT_EQ(shape(c.place(ask)), "0:1");
   ask.whole_nodes = true;
-  ask.sharing_unsaid = false;
+  ask.exclusive_given = true;
   EXPECT_EQ(shape(c.place(ask)), "waits") << "one holds cores, the other memory";
   c.use[1].memory_mib = 0;
   EXPECT_EQ(shape(c.place(ask)), "1:8");
