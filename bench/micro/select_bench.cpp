@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/rng.hpp"
-#include "sched/select.hpp"
+#include "support/demands.hpp"
 
 namespace fedsim {
 namespace {
@@ -16,12 +16,13 @@ void select_gpus(benchmark::State& state) {
   std::vector<NodeShare> busy;
   for (std::uint32_t n = 0; n < cluster.nodes.size(); ++n) {
     const auto held = static_cast<std::uint32_t>(draw(1, Stream::sampling, n, 0) % 9);
-    if (held > 0) busy.push_back({n, held, 0, (1ULL << held) - 1});
+    if (held > 0) busy.push_back(tiny::share(n, held, (1ULL << held) - 1));
   }
   pool.acquire(busy);
   ResourceRequest r;
   r.gres_per_node = {{"gpu", "a100", 4}};
-  const Demand d = resolve_demand(cluster, cluster.partitions[0], r);
+  Demand d = tiny::demand_on(*model, ClusterId{0}, r);
+  d.request.id = 1;  // as in a run: offers are kept
   SelectScratch scratch;
   std::vector<NodeShare> shares;
   for (auto _ : state) {

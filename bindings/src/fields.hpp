@@ -67,8 +67,10 @@ void fields(A& ar, GresRequest& s) {
 }
 template <class A>
 void fields(A& ar, ResourceRequest& s) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, t, u, v, w] = s;
-  ar(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, t, u, v, w);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, t, u, v, w, x, y, z, a1, b1, c1, d1,
+         e1, f1, g1, h1, i1, j1, k1] = s;
+  ar(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, t, u, v, w, x, y, z, a1, b1, c1, d1, e1,
+     f1, g1, h1, i1, j1, k1);
 }
 template <class A>
 void fields(A& ar, JobSpec& s) {

@@ -7,8 +7,8 @@
 
 #include "fedsim/result.hpp"
 #include "sched/admission.hpp"
-#include "sched/select.hpp"
 #include "state/state.hpp"
+#include "support/demands.hpp"
 #include "swarm.hpp"
 
 namespace fedsim::swarm {
@@ -172,8 +172,9 @@ bool could_run(const Scenario& sc, const RecordRow& row, std::uint32_t partition
   const PartitionModel& p = cluster.partitions[partition];
   const JobSpec& job = sc.trace->jobs[row.job.index()];
   if (job.het_job != 0) return false;  // all its components must fit at once
-  const Demand d = resolve_demand(cluster, p, sc.trace->requests[job.request]);
-  if (d.refusal != Reason::none || !ever_fits(cluster, p, d)) return false;
+  const Demand d = tiny::demand_on(*sc.model, row.cluster, sc.trace->requests[job.request],
+                                   PartitionId{partition});
+  if (!d.fits_idle) return false;
   for (const NodeModel& n : cluster.nodes) {
     if (!n.usable) return false;  // may need just that one
   }

@@ -15,6 +15,9 @@ namespace fedsim {
 /// GPU type within a cluster; index of ClusterModel::gpu_types. Type 0 is always "" (untyped).
 using GpuTypeId = Id<struct GpuTypeTag>;
 
+/// Sockets, cores and devices as selection reads them; internal to the library.
+struct ClusterHardware;
+
 /// Nodes that a scheduler cannot tell apart before anything runs.
 struct NodeClass {
   int cpus = 1;  ///< schedulable CPUs (threads), core specialisation taken off
@@ -117,6 +120,7 @@ struct ClusterModel {
   std::int64_t def_mem_per_gpu_mib = kUnset;
   std::size_t gpus_n = 0;
   std::int64_t cpus_n = 0;
+  std::shared_ptr<const ClusterHardware> hardware;
 
   const NodeClass& node_class(NodeId n) const { return classes[nodes[n.index()].node_class]; }
   std::size_t bitmap_words() const { return (nodes.size() + 63) / 64; }
@@ -130,7 +134,8 @@ struct FederationModel {
   std::vector<ClusterModel> clusters;
   LatencySpec latency;
   std::vector<Diagnostic> warnings;
-  std::uint64_t hash = 0;  ///< over all content
+  std::uint64_t hash = 0;                      ///< over all content
+  std::shared_ptr<const FederationSpec> spec;  ///< what it was compiled from
 
   ClusterId find_cluster(const std::string& cluster) const;
   std::size_t gpus_n() const;

@@ -172,8 +172,8 @@ struct SynthOptions {
 };
 Trace synth(const SynthOptions& options);
 
-/// Parses sbatch options (argv after "sbatch") into `job` and its request. Findings name the
-/// option.
+/// Parses sbatch options (argv after "sbatch") into `job` and its request. Findings are sbatch's
+/// own texts, all of them, and options that are not modelled.
 struct ParsedRequest {
   JobSpec job;
   ResourceRequest request;
@@ -181,5 +181,7 @@ struct ParsedRequest {
   std::vector<Diagnostic> diagnostics;
 };
 ParsedRequest parse_sbatch(const std::vector<std::string>& argv, StringTable& strings);
+/// The options of sbatch that state `request`: what parse_sbatch() reads as the same request.
+std::vector<std::string> sbatch_options(const ResourceRequest& request);
 
 }  // namespace fedsim

@@ -93,6 +93,16 @@ constexpr std::array<Entry, kCount> kEntries{{
     {Reason::reservation_invalid, "Requested reservation is invalid"},
     {Reason::expired_deadline, "Requested deadline is invalid"},
     {Reason::controller_unreachable, "Unable to contact slurm controller (connect failure)"},
+    {Reason::invalid_nice, "Invalid --nice value"},
+    {Reason::invalid_license, "Invalid license specification"},
+    {Reason::invalid_time_min,
+     "Invalid time-min specification (exceeds job's time or other limits)"},
+    {Reason::nodes_not_in_partition, "Requested nodes not in this partition"},
+    {Reason::mixed_gres_types, "Invalid GRES specification (with and without type identification)"},
+    {Reason::not_supported, "Requested operation not supported on this system"},
+    {Reason::no_default_partition, "No partition specified or system default partition"},
+    {Reason::partition_config_unavailable, "Requested partition configuration not available now"},
+    {Reason::contradicting_options, "sbatch does not send these options"},
 }};
 
 // A row that stands elsewhere than its number would give a job another job's reason.

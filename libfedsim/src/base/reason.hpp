@@ -90,6 +90,15 @@ enum class Reason : std::uint8_t {
   reservation_invalid,
   expired_deadline,
   controller_unreachable,
+  invalid_nice,
+  invalid_license,
+  invalid_time_min,
+  nodes_not_in_partition,
+  mixed_gres_types,
+  not_supported,
+  no_default_partition,
+  partition_config_unavailable,
+  contradicting_options,
   count_  ///< how many there are; never in a row
 };
 

@@ -45,6 +45,12 @@ void push_driven(const FederationModel& model, const Scenario& scenario, SimStat
 
 }  // namespace
 
+Controllers::Controllers(const FederationModel& model) {
+  views.reserve(model.clusters.size());
+  for (std::size_t c = 0; c < model.clusters.size(); ++c)
+    views.emplace_back(model.spec->clusters[c], accounting, model.clusters[c].hardware);
+}
+
 Engine::Engine(Scenario scenario)
     : scenario_(std::move(scenario)),
       trace_(with_faults(scenario_.trace, *scenario_.model, scenario_.options)) {
@@ -52,6 +58,7 @@ Engine::Engine(Scenario scenario)
   const Trace& trace = *trace_;
   names_ = resolve_names(model, trace);
   check_driven(model, scenario_);
+  controllers_ = std::make_shared<const Controllers>(model);
   for (const ClusterModel& c : model.clusters) {
     demands_.first_partition.push_back(demands_.by_partition.size());
     demands_.by_partition.resize(demands_.by_partition.size() + c.partitions.size());
@@ -75,7 +82,8 @@ Engine::Engine(Scenario scenario)
 }
 
 Context Engine::context() {
-  return {*scenario_.model, *trace_, scenario_.options, state_, demands_, names_, observer_};
+  return {*scenario_.model, *trace_, scenario_.options,   state_,
+          demands_,         names_,  controllers_->views, observer_};
 }
 
 /// Copies whose lock is never granted keep their controller's loops going for ever (semantics 1.7).
@@ -404,7 +412,7 @@ void Engine::run_main(const Event& e) {
     begin_iteration(own);
     const PassOutcome out = main_pass(view(ctx, host, cluster), full);
     end_iteration(state_, cluster);
-    own.changed_for_main = !out.reached_end || out.lock_denied;
+    own.changed_for_main = !out.reached_end || out.look_again;
     if (eligible_now) own.next_eligible_s = next_eligible(state_, own, now_s);
     started = host.started();
     ++state_.main_passes;
@@ -441,7 +449,7 @@ void Engine::run_backfill(const Event& e) {
     const PassOutcome out = backfill_pass(view(ctx, host, cluster));
     end_iteration(state_, cluster);
     own.backfill_tested = out.tested > 0;
-    own.changed_for_backfill = own.changed_for_backfill || out.lock_denied;
+    own.changed_for_backfill = own.changed_for_backfill || out.look_again;
     started = host.started();
     ++state_.backfill_passes;
   }

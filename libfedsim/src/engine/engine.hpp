@@ -7,6 +7,13 @@
 
 namespace fedsim {
 
+/// slurmctld of every cluster, as far as its configuration goes.
+struct Controllers {
+  explicit Controllers(const FederationModel& model);
+  Accounting accounting;
+  std::vector<ControllerView> views;
+};
+
 /// One run as a value: copying it copies the run.
 class Engine {
  public:
@@ -48,6 +55,7 @@ class Engine {
   Scenario scenario_;
   std::shared_ptr<const Trace> trace_;  ///< the scenario's, with its faults as operations
   NameTable names_;
+  std::shared_ptr<const Controllers> controllers_;
   DemandTable demands_;
   SimState state_;
   PassScratch scratch_;

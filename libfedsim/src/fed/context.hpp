@@ -6,25 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include "fed/demand_table.hpp"
 #include "fed/names.hpp"
 #include "fedsim/simulation.hpp"
-#include "request/demand.hpp"
 #include "sched/triggers.hpp"
 #include "state/state.hpp"
 
 namespace fedsim {
-
-/// Demands by (cluster, partition, request), resolved once; an index is stable for the whole run.
-struct DemandTable {
-  struct Verdict {
-    bool known = false;
-    bool fits_empty = false;
-    std::uint32_t demand = 0;
-  };
-  std::vector<Demand> demands;
-  std::vector<std::vector<Verdict>> by_partition;  ///< [cluster's first partition + p][request]
-  std::vector<std::size_t> first_partition;        ///< per cluster
-};
 
 /// TOP_PRIORITY of priority/basic; the first job gets one less (recordings: 4294901759).
 inline constexpr std::uint32_t kTopPriority = 0xFFFF'0000U;
@@ -36,6 +24,7 @@ struct Context {
   SimState& state;
   DemandTable& demands;
   const NameTable& names;
+  const std::vector<ControllerView>& controllers;  ///< by cluster
   Observer* observer = nullptr;
 
   const ClusterModel& cluster(ClusterId c) const { return model.clusters[c.index()]; }
@@ -48,6 +37,10 @@ struct Context {
 
 /// Adds a line to the story when somebody wants it.
 void tell(const Context& ctx, StoryKind kind, ClusterId where, JobId job, ClusterId other = {});
+
+/// slurmctld's answer to a submission on `cluster`: a refusal, or none. Computed once for all jobs
+/// that it can't tell apart.
+Reason refusal_of(const Context& ctx, ClusterId cluster, const JobSpec& spec);
 
 /// Index of the demand of `request` on a partition, with whether it ever fits (computed once).
 DemandTable::Verdict demand_of(const Context& ctx, ClusterId c, PartitionId p,

@@ -95,7 +95,8 @@ std::uint32_t allocate(const Context& ctx, const QueueEntry& e,
     a.cpus += n.cpus;
     a.memory_mib += n.memory_mib;
     a.gpus += std::popcount(n.gpu_mask);
-    if (ctx.options.keep_placement) s.placements.push_back({NodeId{n.node}, n.cpus, n.gpu_mask});
+    if (ctx.options.keep_placement)
+      s.placements.push_back({NodeId{n.node}, n.cpus, n.gpu_mask, n.cores.key()});
   }
   s.allocation_rows.push_back(a);
   const std::uint32_t slot = take_slot(s);

@@ -30,37 +30,11 @@ ClusterId origin_of(const Context& ctx, const JobSpec& spec) {
   return first;
 }
 
-/// Verdict over the partitions of the list: one that takes the job is enough, with
-/// EnforcePartLimits=ALL every one must (recording 04).
-Admission admit_anywhere(const Context& ctx, ClusterId c, const JobSpec& spec) {
-  const auto& list = ctx.names.partitions[c.index()].at(spec.partition.index());
-  if (list.empty()) return {Reason::invalid_partition, Reason::none};
-  Admission best{Reason::invalid_partition, Reason::none};
-  for (const PartitionId p : list) {
-    const DemandTable::Verdict v = demand_of(ctx, c, p, spec.request);
-    AdmissionQuery q;
-    q.cluster = &ctx.cluster(c);
-    q.partition = &ctx.cluster(c).partitions[p.index()];
-    q.demand = &ctx.demands.demands[v.demand];
-    q.limit_s = spec.limit_s;
-    q.fits_empty = v.fits_empty;
-    q.held = spec.held;
-    const Admission a = admit(q);
-    const bool all = ctx.cluster(c).enforce_part_limits == EnforcePartLimits::all;
-    if (all && a.refusal != Reason::none) return a;
-    const bool runs = a.refusal == Reason::none && a.pending == Reason::none;
-    if (runs && !all) return a;
-    const bool first = best.refusal == Reason::invalid_partition;
-    if (first || runs || (a.refusal == Reason::none && best.refusal != Reason::none)) best = a;
-  }
-  return best;
-}
-
 /// The components of a heterogeneous job are taken or refused together.
 Reason admit_components(const Context& ctx, ClusterId origin, JobId job) {
   const ComponentRange parts = components_of(ctx.trace, job);
   for (std::size_t j = parts.first; j < parts.last; ++j) {
-    const Reason refusal = admit_anywhere(ctx, origin, ctx.spec(JobId{j})).refusal;
+    const Reason refusal = refusal_of(ctx, origin, ctx.spec(JobId{j}));
     if (refusal != Reason::none) return refusal;
   }
   return Reason::none;
@@ -81,24 +55,6 @@ void refuse(const Context& ctx, ClusterId origin, JobId job, Reason reason) {
 }
 
 }  // namespace
-
-DemandTable::Verdict demand_of(const Context& ctx, ClusterId c, PartitionId p,
-                               std::uint32_t request) {
-  DemandTable& t = ctx.demands;
-  auto& verdicts = t.by_partition[t.first_partition[c.index()] + p.index()];
-  if (verdicts.size() <= request) verdicts.resize(ctx.trace.requests.size());
-  DemandTable::Verdict& v = verdicts[request];
-  if (!v.known) {
-    const ClusterModel& cluster = ctx.cluster(c);
-    const PartitionModel& partition = cluster.partitions[p.index()];
-    v.known = true;
-    v.demand = static_cast<std::uint32_t>(t.demands.size());
-    t.demands.push_back(resolve_demand(cluster, partition, ctx.trace.requests[request]));
-    v.fits_empty =
-        t.demands.back().refusal == Reason::none && ever_fits(cluster, partition, t.demands.back());
-  }
-  return v;
-}
 
 SimTime stamp(const Context& ctx, SimTime t) {
   return ctx.slurm() ? from_unix_seconds(floor_seconds(t)) : t;
@@ -255,7 +211,7 @@ void schedule_withdrawal(const Context& ctx, JobId job, SimTime at) {
 
 std::optional<PlaceOnCluster> place_of(const Context& ctx, ClusterId cluster, const JobSpec& spec) {
   if (closed_to_submissions(ctx, cluster) != Reason::none) return std::nullopt;
-  if (admit_anywhere(ctx, cluster, spec).refusal != Reason::none) return std::nullopt;
+  if (refusal_of(ctx, cluster, spec) != Reason::none) return std::nullopt;
   for (const PartitionId p : ctx.names.partitions[cluster.index()].at(spec.partition.index())) {
     const DemandTable::Verdict v = demand_of(ctx, cluster, p, spec.request);
     if (v.fits_empty) return PlaceOnCluster{p, v.demand};
@@ -312,8 +268,8 @@ void submit_job(const Context& ctx, JobId job, ClusterId asked) {
   if (refusal == Reason::invalid_cluster_feature) return refuse(ctx, origin, job, refusal);
   row.job_id = job_id_for(ctx, spec, origin, member);
   if (refusal == Reason::none)
-    refusal = spec.het_job != 0 ? admit_components(ctx, origin, job)
-                                : admit_anywhere(ctx, origin, spec).refusal;
+    refusal =
+        spec.het_job != 0 ? admit_components(ctx, origin, job) : refusal_of(ctx, origin, spec);
   if (refusal != Reason::none) return refuse(ctx, origin, job, refusal);
   tell(ctx, StoryKind::submit, origin, job);
   const std::uint32_t r = make_record(ctx, origin, job, live.eligible);
@@ -413,10 +369,10 @@ void receive_copy(const Context& ctx, ClusterId cluster, JobId job) {
   SimState& s = ctx.state;
   const std::uint32_t running = known_record(ctx, job, cluster);
   if (running != kNoIndex && s.record_rows[running].state == RecordState::running) return;
-  const Admission a = admit_anywhere(ctx, cluster, ctx.spec(job));
-  if (a.refusal != Reason::none) {
+  const Reason refusal = refusal_of(ctx, cluster, ctx.spec(job));
+  if (refusal != Reason::none) {
     send(ctx, EventKind::submit_refused, {cluster, ctx.origin(job)}, job);
-    if (a.refusal == Reason::node_config_unavailable) leave_failed_record(ctx, cluster, job);
+    if (refusal == Reason::node_config_unavailable) leave_failed_record(ctx, cluster, job);
     return;
   }
   const std::uint32_t r = copy_record(ctx, cluster, job);

@@ -8,6 +8,7 @@
 #include "base/mix.hpp"
 #include "base/text.hpp"
 #include "fedsim/model.hpp"
+#include "model/hardware.hpp"
 #include "model/options.hpp"
 
 namespace fedsim {
@@ -124,6 +125,13 @@ class ClusterCompiler {
         error("C107", "node " + n->name + " is defined twice", "remove one of the definitions");
       }
       out_.nodes.push_back({n->name, it->second, node_usable(*n), n->reason});
+    }
+    out_.hardware = std::make_shared<ClusterHardware>(hardware_of(spec_, order));
+    for (const NodeHardware& n : out_.hardware->nodes) {
+      if (fits_selection(n)) continue;
+      error("C115", "node " + n.name + " has " + std::to_string(n.cores()) + " cores",
+            "fedsim models at most 512 cores a node; split the node");
+      break;
     }
     if (out_.nodes.empty()) error("C108", "no nodes", "give at least one NodeName line");
   }
@@ -244,6 +252,7 @@ std::shared_ptr<const FederationModel> compile(const FederationSpec& spec) {
   if (std::any_of(found.begin(), found.end(), is_error)) throw InputError(std::move(found));
   model->warnings = std::move(found);
   model->hash = hash_spec(spec);
+  model->spec = std::make_shared<const FederationSpec>(spec);
   return model;
 }
 

@@ -15,8 +15,9 @@ std::int64_t free_gpus(const NodePool& pool) {
   return n;
 }
 
-DestinationFit fit_cluster(const ClusterModel& cluster, const ResourceRequest& request,
-                           const NodePool& pool, std::int64_t& requested) {
+DestinationFit fit_cluster(const ControllerView& view, const ClusterModel& cluster,
+                           const ResourceRequest& request, const NodePool& pool,
+                           std::int64_t& requested) {
   DestinationFit out;
   out.cluster = cluster.name;
   out.gpus = static_cast<std::int64_t>(cluster.gpus_n);
@@ -25,20 +26,19 @@ DestinationFit fit_cluster(const ClusterModel& cluster, const ResourceRequest& r
     out.refusal = std::string(reason_text(Reason::invalid_partition));
     return out;
   }
-  const PartitionModel& partition = cluster.partitions[cluster.default_partition.index()];
-  const Demand demand = resolve_demand(cluster, partition, request);
-  requested = std::max(requested, requested_gpus(demand));
-  AdmissionQuery query;
-  query.cluster = &cluster;
-  query.partition = &partition;
-  query.demand = &demand;
-  query.fits_empty = demand.refusal == Reason::none && ever_fits(cluster, partition, demand);
-  const Admission verdict = admit(query);
-  out.eligible =
-      verdict.refusal == Reason::none && verdict.pending == Reason::none && query.fits_empty;
-  if (verdict.refusal != Reason::none) out.refusal = std::string(reason_text(verdict.refusal));
+  const Demand demand = resolve_demand(view, cluster, cluster.default_partition, request);
+  requested = std::max(requested, demand.gpus);
+  Submission s;
+  Reason refusal = demand.refusal;
+  if (refusal == Reason::none && describe(view, request, {}, s.job, refusal)) {
+    auto refused = create_job(view, s);
+    if (!refused) refused = test_job(view, s);
+    if (refused) refusal = refusal_reason(refused->text);
+  }
+  out.eligible = refusal == Reason::none && demand.limit == Reason::none && demand.fits_idle;
+  if (refusal != Reason::none) out.refusal = std::string(reason_text(refusal));
   if (!out.eligible) return out;
-  Bitmap open = partition.nodes;
+  Bitmap open = demand.request.nodes;
   and_into(open, pool.usable());
   SelectScratch scratch;
   std::vector<NodeShare> shares;
@@ -50,10 +50,12 @@ DestinationFit fit_cluster(const ClusterModel& cluster, const ResourceRequest& r
 
 FitReport fit(const FederationModel& model, const ResourceRequest& request, const SimState* state) {
   FitReport report;
+  const Accounting nobody;
   for (std::size_t c = 0; c < model.clusters.size(); ++c) {
     const NodePool idle = state == nullptr ? NodePool(model.clusters[c]) : NodePool{};
     const NodePool& pool = state == nullptr ? idle : state->clusters[c].pool;
-    DestinationFit d = fit_cluster(model.clusters[c], request, pool, report.requested);
+    const ControllerView view(model.spec->clusters[c], nobody, model.clusters[c].hardware);
+    DestinationFit d = fit_cluster(view, model.clusters[c], request, pool, report.requested);
     report.fleet_gpus += d.gpus;
     report.max_domain = std::max(report.max_domain, d.gpus);
     report.largest_free_block = std::max(report.largest_free_block, d.free_gpus);

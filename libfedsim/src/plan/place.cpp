@@ -7,8 +7,8 @@
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "fedsim/slurm_conf.hpp"
-#include "plan/submission.hpp"
 #include "result/gpu_idx.hpp"
+#include "submit/submission.hpp"
 
 namespace fedsim {
 namespace {
@@ -70,10 +70,11 @@ class PlaceDesk::Desk {
       : cluster_(cluster),
         accounting_(accounting),
         view_(cluster_, accounting_),
-        use_(view_.idle) {}
+        use_(view_.hardware->idle),
+        everywhere_((use_.size() + 63) / 64, ~std::uint64_t{0}) {}
 
   void occupy(const std::vector<HeldJob>& jobs) {
-    use_ = view_.idle;
+    use_ = view_.hardware->idle;
     for (const HeldJob& job : jobs) {
       const JobDescription description = run_sbatch(job.options, view_.client).job;
       const StaticPartition& part = partition_of(description);
@@ -108,11 +109,13 @@ class PlaceDesk::Desk {
         continue;
       }
       set_gpu_defaults(s, *part);
-      NodeChoice choice = choose_now(view_, s, *part, use_);
-      if (!choice.fits) continue;
+      const FitRequest fit = fit_request(view_, s, *part);
+      if (!fit.fits_configuration) continue;
+      const auto placement = fedsim::place({*view_.hardware, use_}, fit.request, everywhere_);
+      if (!placement) continue;
       out.started = true;
       out.reason = "None";
-      write(*choice.placement, s, is_exclusive(s.job, *part), out);
+      write(*placement, s, is_exclusive(s.job, *part), out);
       return out;
     }
     return out;
@@ -133,7 +136,7 @@ class PlaceDesk::Desk {
             const StaticPartition& part, std::size_t p) {
     const auto n = view_.node(name);
     if (!n) throw bad("a running job holds node " + name + ", which the cluster lacks", "check it");
-    const NodeHardware& node = view_.hardware[*n];
+    const NodeHardware& node = view_.hardware->nodes[*n];
     NodeUse& use = use_[*n];
     CoreSet cores;
     for (const int id : read_indices(held.cpu_ids)) {
@@ -141,47 +144,32 @@ class PlaceDesk::Desk {
       if (core >= node.cores()) throw bad(name + " has no CPU " + std::to_string(id), "check it");
       cores.set(core);
     }
-    hold_cores(use, p, cores);
-    use.memory_mib += held.memory_mib;
-    ++use.jobs;
-    if (is_exclusive(job, part)) ++use.exclusive_jobs;
-    if (part.spec->oversubscribe == OverSubscribe::exclusive)
-      use.sharing = NodeSharing::reserved;
-    else if (part.spec->oversubscribe == OverSubscribe::no || job.shared != SharedNodes::ok)
-      use.sharing = std::max(use.sharing, NodeSharing::one_row);
-    for (const HeldGres& gres : read_gres(held.gres)) hold_gres(node, use, gres);
+    NodeShare share;
+    share.cores = cores;
+    share.memory_mib = held.memory_mib;
+    share.partition = static_cast<std::uint32_t>(p);
+    share.exclusive = is_exclusive(job, part);
+    share.sharing = sharing_of(rules_of(view_, job, part));
+    for (const HeldGres& gres : read_gres(held.gres)) add_gres(node, gres, share);
+    fedsim::hold(node, share, use);
   }
 
   static bool is_exclusive(const JobDescription& job, const StaticPartition& part) {
     return job.shared == SharedNodes::none || part.spec->oversubscribe == OverSubscribe::exclusive;
   }
 
-  static void hold_cores(NodeUse& use, std::size_t p, const CoreSet& cores) {
-    auto found = std::find_if(use.partitions.begin(), use.partitions.end(),
-                              [&](const PartitionUse& u) { return u.partition == p; });
-    if (found == use.partitions.end()) found = use.partitions.insert(found, {p, {}});
-    for (CoreSet& row : found->rows) {
-      if (row.overlaps(cores)) continue;
-      row |= cores;
-      return;
-    }
-    found->rows.push_back(cores);
-  }
-
-  static void hold_gres(const NodeHardware& node, NodeUse& use, const HeldGres& gres) {
+  static void add_gres(const NodeHardware& node, const HeldGres& gres, NodeShare& share) {
     const GresHardware* hardware = node.find(gres.name);
     if (hardware == nullptr)
       throw bad(node.name + " has no gres " + gres.name + ", which a running job holds",
                 "check it");
-    GresUse& held = use.gres[static_cast<std::size_t>(hardware - node.gres.data())];
-    if (hardware->devices.empty()) held.counted += gres.count;
+    GresShare held{static_cast<std::size_t>(hardware - node.gres.data()), 0, gres.count};
     for (const int d : gres.devices) {
-      const auto i = static_cast<std::size_t>(d);
-      if (i >= hardware->devices.size())
+      if (static_cast<std::size_t>(d) >= hardware->devices.size())
         throw bad(node.name + " has no " + gres.name + " " + std::to_string(d), "check the IDX");
-      held.devices |= std::uint64_t{1} << i;
-      held.parts[i] += hardware->parts_of_gpus ? gres.count : 1;
+      held.devices |= std::uint64_t{1} << d;
     }
+    share.others.push_back(held);
   }
 
   /// The partition's reason to keep the job waiting, "" when it may be tried.
@@ -194,7 +182,7 @@ class PlaceDesk::Desk {
   }
 
   std::string gres_text(const NodePlacement& p, const Submission& s, bool whole) const {
-    const NodeHardware& node = view_.hardware[p.node];
+    const NodeHardware& node = view_.hardware->nodes[p.node];
     std::string out;
     for (const DevicePick& pick : p.devices) {
       const GresHardware& hw = node.gres[pick.gres];
@@ -227,7 +215,7 @@ class PlaceDesk::Desk {
     std::vector<std::string> all;
     std::vector<std::string> names;
     for (const NodePlacement& p : placement) {
-      const NodeHardware& node = view_.hardware[p.node];
+      const NodeHardware& node = view_.hardware->nodes[p.node];
       std::vector<int> ids;
       for (int c = 0; c < node.cores(); ++c)
         for (int t = 0; t < node.threads_per_core && p.cores.test(c); ++t)
@@ -253,6 +241,7 @@ class PlaceDesk::Desk {
   const Accounting accounting_;
   const ControllerView view_;
   std::vector<NodeUse> use_;
+  const Bitmap everywhere_;
 };
 
 PlaceDesk::PlaceDesk(const ClusterSpec& cluster, const Accounting& accounting)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plan/submission.hpp"
+#include "submit/submission.hpp"
 
 namespace fedsim {
 

@@ -1,155 +1,116 @@
-// parse_sbatch(): the options of sbatch(1) in all their spellings, as getopt_long reads them.
-//
-// Every option is one of three kinds: recorded in JobSpec or ResourceRequest; without influence on
-// scheduling (read and dropped); or influential but not modelled, which is an error that names it.
-// Nothing is resolved here: defaults and Slurm's own adjustments are the scheduler's.
+// parse_sbatch() and its inverse: sbatch's options as a job of a trace. Nothing is resolved here;
+// defaults and Slurm's own adjustments are the controller's.
 #include "request/options.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
+#include "request/sbatch.hpp"
 
 namespace fedsim {
 namespace {
 
-enum class Argument { none, required, optional };
-
-// What is done with an option; the first group is recorded.
-enum class Action {
-  account, array, begin, cluster_constraint, clusters, constraint, contiguous, cpus_per_gpu,
-  cpus_per_task, dependency, exclude, exclusive, gpus, gpus_per_node, gpus_per_socket,
-  gpus_per_task, gres, hold, job_name, mem, mem_per_cpu, mem_per_gpu, nice, no_requeue, nodelist,
-  nodes, ntasks, ntasks_per_gpu, ntasks_per_node, overcommit, partition, qos, requeue,
-  sockets_per_node, time, uid, use_min_nodes,
-  no_influence, not_modelled
+/// Options that change what Slurm does with a job and that no engine models.
+constexpr std::array kNotModelled{
+    "batch",       "bb",       "bbf",       "core-spec",   "deadline", "licenses",
+    "mcs-label",   "nodefile", "power",     "prefer",      "priority", "reboot",
+    "reservation", "signal",   "test-only", "thread-spec", "time-min",
 };
 
-struct Option {
-  std::string_view name;
-  char letter;
-  Argument argument;
-  Action action;
-};
+/// A wall clock for reading: what is meant relative to the submission stays so.
+constexpr std::int64_t kClock = 1'000'000'000;
 
-constexpr Argument kNone = Argument::none;
-constexpr Argument kValue = Argument::required;
-constexpr Argument kMaybe = Argument::optional;
+int to_int(std::int64_t n) {
+  return static_cast<int>(std::clamp<std::int64_t>(n, 0, INT32_MAX));
+}
 
-constexpr Option kRecorded[] = {
-    {"account", 'A', kValue, Action::account},
-    {"array", 'a', kValue, Action::array},
-    {"begin", 'b', kValue, Action::begin},
-    {"cluster-constraint", 0, kValue, Action::cluster_constraint},
-    {"cluster", 0, kValue, Action::clusters},
-    {"clusters", 'M', kValue, Action::clusters},
-    {"constraint", 'C', kValue, Action::constraint},
-    {"contiguous", 0, kNone, Action::contiguous},
-    {"cpus-per-gpu", 0, kValue, Action::cpus_per_gpu},
-    {"cpus-per-task", 'c', kValue, Action::cpus_per_task},
-    {"dependency", 'd', kValue, Action::dependency},
-    {"exclude", 'x', kValue, Action::exclude},
-    {"exclusive", 0, kMaybe, Action::exclusive},
-    {"gpus", 'G', kValue, Action::gpus},
-    {"gpus-per-node", 0, kValue, Action::gpus_per_node},
-    {"gpus-per-socket", 0, kValue, Action::gpus_per_socket},
-    {"gpus-per-task", 0, kValue, Action::gpus_per_task},
-    {"gres", 0, kValue, Action::gres},
-    {"hold", 'H', kNone, Action::hold},
-    {"job-name", 'J', kValue, Action::job_name},
-    {"mem", 0, kValue, Action::mem},
-    {"mem-per-cpu", 0, kValue, Action::mem_per_cpu},
-    {"mem-per-gpu", 0, kValue, Action::mem_per_gpu},
-    {"nice", 0, kMaybe, Action::nice},
-    {"no-requeue", 0, kNone, Action::no_requeue},
-    {"nodelist", 'w', kValue, Action::nodelist},
-    {"nodes", 'N', kValue, Action::nodes},
-    {"ntasks", 'n', kValue, Action::ntasks},
-    {"ntasks-per-gpu", 0, kValue, Action::ntasks_per_gpu},
-    {"ntasks-per-node", 0, kValue, Action::ntasks_per_node},
-    {"tasks-per-node", 0, kValue, Action::ntasks_per_node},
-    {"overcommit", 'O', kNone, Action::overcommit},
-    {"partition", 'p', kValue, Action::partition},
-    {"qos", 'q', kValue, Action::qos},
-    {"requeue", 0, kNone, Action::requeue},
-    {"sockets-per-node", 0, kValue, Action::sockets_per_node},
-    {"time", 't', kValue, Action::time},
-    {"uid", 0, kValue, Action::uid},
-    {"use-min-nodes", 0, kNone, Action::use_min_nodes},
-};
+std::vector<GresRequest> gres_list(const std::string& text, bool gpus) {
+  if (text.empty()) return {};
+  auto list = gpus ? parse_gpu_list(text) : parse_gres_list(text);
+  if (list) return *std::move(list);
+  return {{text, "", kUnset}};
+}
 
-constexpr Action kDrop = Action::no_influence;
-constexpr Option kNoInfluence[] = {
-    {"acctg-freq", 0, kValue, kDrop},     {"chdir", 'D', kValue, kDrop},
-    {"comment", 0, kValue, kDrop},        {"container", 0, kValue, kDrop},
-    {"container-id", 0, kValue, kDrop},   {"cpu-freq", 0, kValue, kDrop},
-    {"delay-boot", 0, kValue, kDrop},     {"error", 'e', kValue, kDrop},
-    {"export", 0, kValue, kDrop},         {"export-file", 0, kValue, kDrop},
-    {"extra", 0, kValue, kDrop},          {"get-user-env", 0, kMaybe, kDrop},
-    {"gid", 0, kValue, kDrop},            {"gpu-bind", 0, kValue, kDrop},
-    {"gpu-freq", 0, kValue, kDrop},       {"ignore-pbs", 0, kNone, kDrop},
-    {"input", 'i', kValue, kDrop},        {"kill-on-invalid-dep", 0, kValue, kDrop},
-    {"mail-type", 0, kValue, kDrop},      {"mail-user", 0, kValue, kDrop},
-    {"mem-bind", 0, kValue, kDrop},       {"network", 0, kValue, kDrop},
-    {"no-kill", 'k', kMaybe, kDrop},      {"open-mode", 0, kValue, kDrop},
-    {"output", 'o', kValue, kDrop},       {"parsable", 0, kNone, kDrop},
-    {"profile", 0, kValue, kDrop},        {"propagate", 0, kMaybe, kDrop},
-    {"quiet", 'Q', kNone, kDrop},         {"verbose", 'v', kNone, kDrop},
-    {"wait", 'W', kNone, kDrop},          {"wckey", 0, kValue, kDrop},
-    {"wrap", 0, kValue, kDrop},           {"tres-bind", 0, kValue, kDrop},
-};
+ResourceRequest request_of(const SbatchValues& v) {
+  const JobDescription& j = v.job;
+  ResourceRequest r;
+  if (v.nodes_set) {
+    r.nodes_min = to_int(v.min_nodes);
+    r.nodes_max = to_int(v.max_nodes);
+  }
+  if (v.ntasks_set) r.ntasks = to_int(v.ntasks);
+  if (v.cpus_set) r.cpus_per_task = to_int(v.cpus_per_task);
+  r.ntasks_per_node = to_int(j.ntasks_per_node);
+  r.mem_per_node_mib = v.mem;
+  r.mem_per_cpu_mib = v.mem_per_cpu;
+  r.mem_per_gpu_mib = v.mem_per_gpu;
+  r.gres_per_node = gres_list(v.gpus_per_node, true);
+  for (GresRequest& g : gres_list(v.gres, false)) r.gres_per_node.push_back(std::move(g));
+  r.gres_per_job = gres_list(v.gpus, true);
+  r.gres_per_task = gres_list(v.gpus_per_task, true);
+  r.gres_per_socket = gres_list(v.gpus_per_socket, true);
+  r.ntasks_per_socket = to_int(j.ntasks_per_socket);
+  r.ntasks_per_core = to_int(j.ntasks_per_core);
+  r.sockets_per_node = to_int(j.sockets_per_node);
+  r.cores_per_socket = to_int(j.cores_per_socket);
+  r.threads_per_core = to_int(j.threads_per_core);
+  r.min_cpus_per_node = to_int(j.min_cpus_per_node);
+  r.tmp_mib = j.tmp_mib;
+  r.switches = to_int(j.switches);
+  r.switch_wait_s = j.switch_wait_s;
+  r.cpus_per_gpu = to_int(v.cpus_per_gpu);
+  r.ntasks_per_gpu = to_int(v.ntasks_per_gpu);
+  r.exclusive = j.shared == SharedNodes::none;
+  r.oversubscribe = j.shared == SharedNodes::ok;
+  r.contiguous = j.contiguous;
+  r.overcommit = j.overcommit;
+  r.use_min_nodes = j.use_min_nodes;
+  r.spread = j.spread;
+  r.enforce_binding = j.enforce_binding;
+  r.extra_node_info = v.extra_set;
+  r.constraint = j.features;
+  r.nodelist = j.nodelist;
+  r.exclude = j.exclude;
+  r.distribution = v.distribution;
+  r.hint = v.hint;
+  return r;
+}
 
-constexpr Action kRefuse = Action::not_modelled;
-constexpr Option kNotModelled[] = {
-    {"batch", 0, kValue, kRefuse},
-    {"bb", 0, kValue, kRefuse},                {"bbf", 0, kValue, kRefuse},
-    {"core-spec", 'S', kValue, kRefuse},       {"cores-per-socket", 0, kValue, kRefuse},
-    {"deadline", 0, kValue, kRefuse},
-    {"distribution", 'm', kValue, kRefuse},    {"extra-node-info", 'B', kValue, kRefuse},
-    {"gres-flags", 0, kValue, kRefuse},        {"hint", 0, kValue, kRefuse},
-    {"licenses", 'L', kValue, kRefuse},        {"mcs-label", 0, kValue, kRefuse},
-    {"mincpus", 0, kValue, kRefuse},           {"nodefile", 'F', kValue, kRefuse},
-    {"ntasks-per-core", 0, kValue, kRefuse},   {"ntasks-per-socket", 0, kValue, kRefuse},
-    {"oversubscribe", 's', kNone, kRefuse},    {"power", 0, kValue, kRefuse},
-    {"prefer", 0, kValue, kRefuse},            {"priority", 0, kValue, kRefuse},
-    {"reboot", 0, kNone, kRefuse},             {"reservation", 0, kValue, kRefuse},
-    {"resv-ports", 0, kMaybe, kRefuse},        {"segment", 0, kValue, kRefuse},
-    {"signal", 0, kValue, kRefuse},            {"spread-job", 0, kNone, kRefuse},
-    {"switches", 0, kValue, kRefuse},          {"test-only", 0, kNone, kRefuse},
-    {"thread-spec", 0, kValue, kRefuse},       {"threads-per-core", 0, kValue, kRefuse},
-    {"time-min", 0, kValue, kRefuse},          {"tmp", 0, kValue, kRefuse},
-    {"tres-per-task", 0, kValue, kRefuse},
-};
-
-template <class F>
-void for_each_option(F&& f) {
-  for (const Option& o : kRecorded) f(o);
-  for (const Option& o : kNoInfluence) f(o);
-  for (const Option& o : kNotModelled) f(o);
+/// Every generic resource that the lists name, as if the cluster had it: whether it does is the
+/// controller's to say.
+std::set<std::string> named_gres(const ResourceRequest& r) {
+  std::set<std::string> names{"gpu"};
+  for (const GresRequest& g : r.gres_per_node)
+    if (g.count != kUnset) names.insert(g.name);
+  return names;
 }
 
 class Parser {
  public:
-  Parser(const std::vector<std::string>& argv, StringTable& strings)
-      : argv_(argv), strings_(strings) {}
+  explicit Parser(StringTable& strings) : strings_(strings) {}
 
-  ParsedRequest parse() {
-    while (at_ < argv_.size()) {
-      const std::string& word = argv_[at_++];
-      if (word == ":") {
-        error("C084", "option : (heterogeneous job) is not modelled", kHint);
-      } else if (word.starts_with("--") && word.size() > 2) {
-        long_option(std::string_view(word).substr(2));
-      } else if (word.size() > 1 && word[0] == '-' && word != "--") {
-        letters(std::string_view(word).substr(1));
-      } else {
-        // The script; what follows are its arguments, unless another component comes.
-        if (std::find(argv_.begin() + static_cast<std::ptrdiff_t>(at_), argv_.end(), ":") !=
-            argv_.end()) {
-          error("C084", "option : (heterogeneous job) is not modelled", kHint);
-        }
-        break;
-      }
+  ParsedRequest run(const std::vector<std::string>& argv) {
+    if (std::find(argv.begin(), argv.end(), ":") != argv.end())
+      error("C084", "option : (heterogeneous job) is not modelled", kHint);
+    SbatchConfig config;
+    config.now_s = kClock;
+    config.every_mistake = true;
+    SbatchOutcome read;
+    const bool good = read_sbatch_options(argv, config, v_, read);
+    report(read);
+    out_.request = request_of(v_);
+    if (good) {
+      config.gres_types = named_gres(out_.request);
+      const SbatchOutcome sent = finish_sbatch(v_, config);
+      if (!sent.sent) report(sent);
+      if (!sent.sent && sent.lines.empty())
+        error("C082", "sbatch would print a list and submit nothing", "");
+    } else if (read.lines.empty()) {
+      error("C082", "sbatch would print a list and submit nothing", "");
     }
+    refuse_unmodelled();
+    job();
     return std::move(out_);
   }
 
@@ -157,226 +118,181 @@ class Parser {
   static constexpr const char* kHint = "it influences scheduling, so it is not dropped in silence";
 
   void error(const char* code, std::string message, std::string hint) {
-    out_.diagnostics.push_back(
-        {Severity::error, code, "", 0, std::move(message), std::move(hint)});
+    out_.diagnostics.push_back({Severity::error, code, "", 0, std::move(message), std::move(hint)});
   }
 
-  // Exact name, or a prefix that only one option has, as getopt_long does.
-  const Option* find_long(std::string_view name) const {
-    const Option* exact = nullptr;
-    const Option* prefix = nullptr;
-    std::size_t prefixes = 0;
-    for_each_option([&](const Option& o) {
-      if (o.name == name) exact = &o;
-      if (o.name.starts_with(name)) {
-        prefix = &o;
-        ++prefixes;
-      }
-    });
-    if (exact != nullptr) return exact;
-    return prefixes == 1 ? prefix : nullptr;
+  /// sbatch's text, with the option where it does not say which.
+  std::string shown(const SbatchOutcome& from, std::size_t i) const {
+    const std::string& line = from.lines[i];
+    if (line.find("--") != std::string::npos) return line;
+    if (i < from.about.size())
+      return from.about[i].empty() ? line : "--" + from.about[i] + ": " + line;
+    std::string given;
+    for (const auto& [name, value] : {std::pair{"--gres=", &v_.gres},
+                                      {"--gpus=", &v_.gpus},
+                                      {"--gpus-per-node=", &v_.gpus_per_node},
+                                      {"--gpus-per-socket=", &v_.gpus_per_socket},
+                                      {"--gpus-per-task=", &v_.gpus_per_task}})
+      if (!value->empty()) given += (given.empty() ? "" : " ") + std::string(name) + *value;
+    return given.empty() ? line : line + " (" + given + ")";
   }
 
-  void long_option(std::string_view text) {
-    const std::size_t equals = text.find('=');
-    const std::string_view name = text.substr(0, equals);
-    const Option* option = find_long(name);
-    if (option == nullptr) {
-      return error("C080", "unknown sbatch option --" + std::string(name), "see sbatch(1)");
-    }
-    const std::string shown = "--" + std::string(option->name);
-    if (equals != std::string_view::npos) {
-      if (option->argument == kNone) {
-        return error("C082", shown + " takes no value", "");
-      }
-      return apply(*option, shown, text.substr(equals + 1));
-    }
-    if (option->argument != kValue) return apply(*option, shown, "");
-    next_word(*option, shown);
-  }
-
-  void letters(std::string_view text) {
-    while (!text.empty()) {
-      const char letter = text.front();
-      text.remove_prefix(1);
-      const Option* option = nullptr;
-      for_each_option([&](const Option& o) {
-        if (o.letter == letter) option = &o;
-      });
-      const std::string shown = std::string("-") + letter;
-      if (option == nullptr) return error("C080", "unknown sbatch option " + shown, "");
-      if (option->argument == kValue) {
-        if (text.empty()) return next_word(*option, shown);
-        return apply(*option, shown, text);
-      }
-      if (option->argument == kMaybe) return apply(*option, shown, text);
-      apply(*option, shown, "");
+  void report(const SbatchOutcome& from) {
+    for (std::size_t i = 0; i < from.lines.size(); ++i) {
+      const std::string& line = from.lines[i];
+      const auto has = [&](const char* part) { return line.find(part) != std::string::npos; };
+      if (has("for more information") || has(": Warning: ")) continue;
+      const char* code = "C082";
+      if (has("unrecognized option") || has("invalid option") || has("is ambiguous")) code = "C080";
+      if (has("requires an argument")) code = "C083";
+      error(code, shown(from, i), "see sbatch(1)");
     }
   }
 
-  void next_word(const Option& option, const std::string& shown) {
-    if (at_ == argv_.size()) return error("C083", "option " + shown + " needs a value", "");
-    apply(option, shown, argv_[at_++]);
-  }
-
-  void bad_value(const std::string& shown, std::string_view value, const char* forms) {
-    error("C082", "option " + shown + ": can't read \"" + std::string(value) + "\"",
-          std::string("accepted: ") + forms);
-  }
-
-  void count(const std::string& shown, std::string_view value, int& field) {
-    const auto n = parse_digits_only(value);
-    if (!n || *n < 1 || *n > INT32_MAX) return bad_value(shown, value, "a number of at least 1");
-    field = static_cast<int>(*n);
-  }
-
-  void memory(const std::string& shown, std::string_view value, std::int64_t& field) {
-    const auto n = parse_memory_mib(value);
-    if (!n) return bad_value(shown, value, "a whole number with K, M (default), G or T");
-    field = *n;
-  }
-
-  using GresList = std::vector<GresRequest>;
-  void append(const std::string& shown, std::string_view value, std::optional<GresList> parsed,
-              GresList& field, const char* forms) {
-    if (!parsed) return bad_value(shown, value, forms);
-    for (GresRequest& g : *parsed) field.push_back(std::move(g));
-  }
-
-  void apply(const Option& option, const std::string& shown, std::string_view value) {
-    if (option.action == Action::no_influence) return;
-    if (option.action == Action::not_modelled) {
-      const bool both = option.letter != 0 && shown.size() == 2;
-      return error("C081",
-                   "option " + shown + (both ? " (--" + std::string(option.name) + ")" : "") +
-                       " is not modelled",
-                   kHint);
-    }
-    if (!apply_size(option.action, shown, value) && !apply_gres(option.action, shown, value)) {
-      apply_other(option.action, shown, value);
+  void refuse_unmodelled() {
+    for (const char* name : kNotModelled)
+      if (v_.job.has(name))
+        error("C081", std::string("option --") + name + " is not modelled", kHint);
+    if (v_.job.shared == SharedNodes::user || v_.job.shared == SharedNodes::mcs) {
+      const char* mode = v_.job.shared == SharedNodes::user ? "user" : "mcs";
+      error("C081", std::string("option --exclusive=") + mode + " is not modelled", kHint);
     }
   }
 
-  // Tasks, CPUs, memory, nodes. True when `action` is one of them.
-  bool apply_size(Action action, const std::string& shown, std::string_view value) {
-    ResourceRequest& r = out_.request;
-    switch (action) {
-      case Action::cpus_per_gpu: count(shown, value, r.cpus_per_gpu); return true;
-      case Action::cpus_per_task: count(shown, value, r.cpus_per_task); return true;
-      case Action::ntasks: count(shown, value, r.ntasks); return true;
-      case Action::ntasks_per_gpu: count(shown, value, r.ntasks_per_gpu); return true;
-      case Action::ntasks_per_node: count(shown, value, r.ntasks_per_node); return true;
-      case Action::sockets_per_node: count(shown, value, r.sockets_per_node); return true;
-      case Action::mem: memory(shown, value, r.mem_per_node_mib); return true;
-      case Action::mem_per_cpu: memory(shown, value, r.mem_per_cpu_mib); return true;
-      case Action::mem_per_gpu: memory(shown, value, r.mem_per_gpu_mib); return true;
-      case Action::contiguous: r.contiguous = true; return true;
-      case Action::overcommit: r.overcommit = true; return true;
-      case Action::use_min_nodes: r.use_min_nodes = true; return true;
-      case Action::constraint: r.constraint = value; return true;
-      case Action::nodelist: r.nodelist = value; return true;
-      case Action::exclude: r.exclude = value; return true;
-      case Action::exclusive:
-        if (!value.empty()) {
-          error("C081", "option --exclusive=" + std::string(value) + " is not modelled", kHint);
-        }
-        r.exclusive = true;
-        return true;
-      case Action::nodes: {
-        const auto range = parse_node_range(value);
-        if (!range) {
-          bad_value(shown, value, "N or MIN-MAX");
-          return true;
-        }
-        r.nodes_min = range->min;
-        r.nodes_max = range->max;
-        return true;
-      }
-      default: return false;
-    }
-  }
-
-  bool apply_gres(Action action, const std::string& shown, std::string_view value) {
-    static constexpr const char* kGpus = "[TYPE:]COUNT, comma separated";
-    ResourceRequest& r = out_.request;
-    switch (action) {
-      case Action::gres:
-        append(shown, value, parse_gres_list(value), r.gres_per_node,
-               "NAME[:TYPE][:COUNT], comma separated");
-        return true;
-      case Action::gpus:
-        append(shown, value, parse_gpu_list(value), r.gres_per_job, kGpus);
-        return true;
-      case Action::gpus_per_node:
-        append(shown, value, parse_gpu_list(value), r.gres_per_node, kGpus);
-        return true;
-      case Action::gpus_per_task:
-        append(shown, value, parse_gpu_list(value), r.gres_per_task, kGpus);
-        return true;
-      case Action::gpus_per_socket:
-        append(shown, value, parse_gpu_list(value), r.gres_per_socket, kGpus);
-        return true;
-      default: return false;
-    }
-  }
-
-  void apply_other(Action action, const std::string& shown, std::string_view value) {
+  void job() {
     JobSpec& job = out_.job;
-    switch (action) {
-      case Action::account: job.account = strings_.intern(value); break;
-      case Action::cluster_constraint: job.cluster_constraint = strings_.intern(value); break;
-      case Action::clusters: job.clusters = strings_.intern(value); break;
-      case Action::job_name: job.name = strings_.intern(value); break;
-      case Action::partition: job.partition = strings_.intern(value); break;
-      case Action::qos: job.qos = strings_.intern(value); break;
-      case Action::uid: job.user = strings_.intern(value); break;
-      case Action::dependency: job.dependency = strings_.intern(value); break;
-      case Action::hold: job.held = true; break;
-      case Action::requeue: job.requeue = true; break;
-      case Action::no_requeue: job.requeue = false; break;
-      case Action::array: {
-        const auto array = parse_array(value);
-        if (!array) return bad_value(shown, value, "task ids as 0-7,9,10-20:5, with %N at the end");
-        out_.array_tasks = array->tasks;
-        job.array_limit = array->limit;
-        break;
-      }
-      case Action::time: {
-        const auto limit = parse_time_limit(value);
-        if (!limit) return bad_value(shown, value, "M, M:S, H:M:S, D-H, D-H:M, D-H:M:S, UNLIMITED");
-        job.limit_s = *limit;
-        break;
-      }
-      case Action::begin: {
-        const auto offset = parse_begin_offset(value);
-        if (!offset) return bad_value(shown, value, "now, now+COUNT[seconds|minutes|hours|...]");
-        job.begin = SimTime{*offset};
-        break;
-      }
-      case Action::nice: {
-        const bool negative = value.starts_with('-');
-        const auto n = parse_digits_only(negative ? value.substr(1) : value);
-        if (!value.empty() && (!n || *n > 2147483645)) {
-          return bad_value(shown, value, "a number up to 2147483645");
-        }
-        const auto size = static_cast<std::int32_t>(value.empty() ? 100 : *n);
-        job.nice = negative ? -size : size;
-        break;
-      }
-      default: break;
-    }
+    const JobDescription& j = v_.job;
+    const auto set = [&](StringId& field, const std::string& text) {
+      if (!text.empty()) field = strings_.intern(text);
+    };
+    set(job.account, j.account);
+    set(job.cluster_constraint, j.cluster_constraint);
+    set(job.clusters, j.clusters);
+    set(job.name, j.name);
+    set(job.partition, j.partition);
+    set(job.qos, j.qos);
+    set(job.user, v_.user);
+    set(job.dependency, j.dependency);
+    job.held = j.hold;
+    job.requeue = j.requeue;
+    job.nice = static_cast<std::int32_t>(std::clamp<std::int64_t>(j.nice, INT32_MIN, INT32_MAX));
+    if (j.time_limit_min != kUnset)
+      job.limit_s = j.time_limit_min < 0 ? kUnlimited : j.time_limit_min * 60;
+    if (j.has("array")) array(j.array);
+    if (!j.has("begin") || v_.begin_s == 0) return;
+    if (!parse_begin_offset(v_.begin))
+      return error("C082", "option --begin: can't read \"" + v_.begin + "\"",
+                   "accepted: now, now+COUNT[seconds|minutes|hours|...]");
+    job.begin = SimTime{kSecond * (v_.begin_s - kClock)};
   }
 
-  const std::vector<std::string>& argv_;
+  void array(const std::string& text) {
+    const auto array = parse_array(text);
+    if (!array)
+      return error("C082", "option --array: can't read \"" + text + "\"",
+                   "accepted: task ids as 0-7,9,10-20:5, with %N at the end");
+    out_.array_tasks = array->tasks;
+    out_.job.array_limit = array->limit;
+  }
+
   StringTable& strings_;
-  std::size_t at_ = 0;
+  SbatchValues v_;
   ParsedRequest out_;
 };
+
+/// Collects the words of one command line.
+class Words {
+ public:
+  void count(const char* option, std::int64_t n) {
+    if (n > 0) out_.push_back(option + std::to_string(n));
+  }
+  void size(const char* option, std::int64_t mib) {
+    if (mib >= 0) out_.push_back(option + std::to_string(mib) + "M");
+  }
+  void flag(const char* option, bool given) {
+    if (given) out_.emplace_back(option);
+  }
+  void text(const char* option, const std::string& value) {
+    if (!value.empty()) out_.push_back(option + value);
+  }
+  void gres(const char* option, const std::vector<GresRequest>& list, bool gpus) {
+    std::string all;
+    for (const GresRequest& g : list) {
+      std::string entry = g.count == kUnset || !gpus ? g.name + ":" : "";
+      if (!g.type.empty()) entry += g.type + ":";
+      if (g.count == kUnset) entry.pop_back();
+      if (g.count != kUnset) entry += std::to_string(g.count);
+      all += (all.empty() ? "" : ",") + entry;
+    }
+    text(option, all);
+  }
+  std::vector<std::string> take() { return std::move(out_); }
+
+ private:
+  std::vector<std::string> out_;
+};
+
+std::string nodes_word(const ResourceRequest& r) {
+  if (r.nodes_min <= 0) return "";
+  if (r.nodes_max == r.nodes_min) return std::to_string(r.nodes_min);
+  return std::to_string(r.nodes_min) + "-" +
+         std::to_string(r.nodes_max > 0 ? r.nodes_max : INT32_MAX);
+}
+
+std::string shape_word(const ResourceRequest& r) {
+  const auto part = [](int n) { return n > 0 ? std::to_string(n) : std::string("*"); };
+  return part(r.sockets_per_node) + ":" + part(r.cores_per_socket) + ":" + part(r.threads_per_core);
+}
 
 }  // namespace
 
 ParsedRequest parse_sbatch(const std::vector<std::string>& argv, StringTable& strings) {
-  return Parser(argv, strings).parse();
+  return Parser(strings).run(argv);
+}
+
+std::vector<std::string> sbatch_options(const ResourceRequest& r) {
+  Words w;
+  w.text("--nodes=", nodes_word(r));
+  w.count("--ntasks=", r.ntasks);
+  w.count("--cpus-per-task=", r.cpus_per_task);
+  w.count("--ntasks-per-node=", r.ntasks_per_node);
+  w.count("--ntasks-per-socket=", r.ntasks_per_socket);
+  w.count("--ntasks-per-core=", r.ntasks_per_core);
+  w.count("--ntasks-per-gpu=", r.ntasks_per_gpu);
+  w.size("--mem=", r.mem_per_node_mib);
+  w.size("--mem-per-cpu=", r.mem_per_cpu_mib);
+  w.size("--mem-per-gpu=", r.mem_per_gpu_mib);
+  w.gres("--gres=", r.gres_per_node, false);
+  w.gres("--gpus=", r.gres_per_job, true);
+  w.gres("--gpus-per-task=", r.gres_per_task, true);
+  w.gres("--gpus-per-socket=", r.gres_per_socket, true);
+  w.count("--cpus-per-gpu=", r.cpus_per_gpu);
+  if (r.extra_node_info) {
+    w.text("--extra-node-info=", shape_word(r));
+  } else {
+    w.count("--sockets-per-node=", r.sockets_per_node);
+    w.count("--cores-per-socket=", r.cores_per_socket);
+    w.count("--threads-per-core=", r.threads_per_core);
+  }
+  w.count("--mincpus=", r.min_cpus_per_node);
+  w.size("--tmp=", r.tmp_mib);
+  if (r.switches > 0)
+    w.text("--switches=",
+           std::to_string(r.switches) +
+               (r.switch_wait_s >= 0 ? "@0:" + std::to_string(r.switch_wait_s) : std::string()));
+  w.flag("--exclusive", r.exclusive);
+  w.flag("--oversubscribe", r.oversubscribe);
+  w.flag("--contiguous", r.contiguous);
+  w.flag("--overcommit", r.overcommit);
+  w.flag("--use-min-nodes", r.use_min_nodes);
+  w.flag("--spread-job", r.spread);
+  w.flag("--gres-flags=enforce-binding", r.enforce_binding);
+  w.text("--constraint=", r.constraint);
+  w.text("--nodelist=", r.nodelist);
+  w.text("--exclude=", r.exclude);
+  w.text("--distribution=", r.distribution);
+  w.text("--hint=", r.hint);
+  return w.take();
 }
 
 }  // namespace fedsim

@@ -30,7 +30,7 @@ std::optional<NodeRange> parse_node_range(std::string_view text);
 /// --gres list: NAME[:TYPE][:COUNT],...; "none" is an empty list.
 std::optional<std::vector<GresRequest>> parse_gres_list(std::string_view text);
 
-/// --gpus list: [TYPE:]COUNT,...
+/// --gpus list: [TYPE:]COUNT or TYPE,...
 std::optional<std::vector<GresRequest>> parse_gpu_list(std::string_view text);
 
 /// --begin: "now" or "now+N[seconds|minutes|hours|days|weeks]" as the offset from now.

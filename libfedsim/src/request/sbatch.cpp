@@ -14,10 +14,10 @@ namespace {
 
 class Command {
  public:
-  Command(const SbatchConfig& config, SbatchOutcome& out) : config_(config), out_(out) {}
+  Command(SbatchValues values, const SbatchConfig& config, SbatchOutcome& out)
+      : config_(config), out_(out), v_(std::move(values)) {}
 
-  void run(const std::vector<std::string>& argv) {
-    if (!read_sbatch_options(argv, config_, v_, out_)) return;
+  void run() {
     v_.job.begin_s = v_.begin_s;
     v_.job.deadline_s = v_.deadline_s;
     const bool ok = conflicts() && hint() && nodelist() && counts() && distribution_fits() &&
@@ -274,7 +274,15 @@ class Command {
 
 SbatchOutcome run_sbatch(const std::vector<std::string>& argv, const SbatchConfig& config) {
   SbatchOutcome out;
-  Command(config, out).run(argv);
+  SbatchValues values;
+  if (!read_sbatch_options(argv, config, values, out)) return out;
+  Command(std::move(values), config, out).run();
+  return out;
+}
+
+SbatchOutcome finish_sbatch(SbatchValues values, const SbatchConfig& config) {
+  SbatchOutcome out;
+  Command(std::move(values), config, out).run();
   return out;
 }
 

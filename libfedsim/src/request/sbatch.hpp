@@ -59,9 +59,9 @@ struct JobDescription {
   bool use_min_nodes = false;
   bool hold = false;
   bool requeue = true;
-  bool enforce_binding = false;  ///< --gres-flags=enforce-binding
-  bool block_cores = false;      ///< -m *:block
-  bool plane = false;            ///< -m plane=SIZE
+  bool enforce_binding = false;    ///< --gres-flags=enforce-binding
+  bool block_cores = false;        ///< -m *:block
+  bool plane = false;              ///< -m plane=SIZE
   bool core_spec_ignored = false;  ///< -S or --thread-spec, not allowed by configuration
 
   bool has(const char* option) const { return given.count(option) != 0; }
@@ -71,6 +71,8 @@ struct JobDescription {
 struct SbatchOutcome {
   JobDescription job;
   std::vector<std::string> lines;  ///< printed on stderr, in order
+  /// The option that each of the first lines is about; the lines behind are about none.
+  std::vector<std::string> about;
   int exit_code = 0;
   bool sent = false;
 };
@@ -81,12 +83,13 @@ struct SbatchConfig {
   bool cons_tres = true;
   bool allow_spec_resources = false;  ///< AllowSpecResourcesUsage
   std::int64_t now_s = 0;             ///< wall clock in seconds of UTC, for --begin and --deadline
+  bool every_mistake = false;         ///< go on after an option that ends sbatch
 };
 
 /// Runs sbatch's own part over `argv` (what stands after "sbatch"). Never throws.
 SbatchOutcome run_sbatch(const std::vector<std::string>& argv, const SbatchConfig& config);
 
-/// The option values as typed; internal to the three files of the command.
+/// The option values as typed.
 struct SbatchValues {
   std::int64_t ntasks = 1, cpus_per_task = 0, min_nodes = 1, max_nodes = 0;
   bool ntasks_set = false, cpus_set = false, nodes_set = false, extra_set = false;
@@ -97,12 +100,16 @@ struct SbatchValues {
   bool core_spec_is_threads = false;
   bool arbitrary = false, plane = false;
   std::int64_t begin_s = 0, deadline_s = 0;
-  std::string gpus, gpus_per_node, gpus_per_socket, gpus_per_task, gres, hint;
+  std::string gpus, gpus_per_node, gpus_per_socket, gpus_per_task, gres, hint, distribution;
+  std::string begin, user;
   JobDescription job;
 };
 
 /// Reads the options into `values`. Returns false when the command has exited.
 bool read_sbatch_options(const std::vector<std::string>& argv, const SbatchConfig& config,
                          SbatchValues& values, SbatchOutcome& out);
+
+/// What sbatch does with the values that it has read.
+SbatchOutcome finish_sbatch(SbatchValues values, const SbatchConfig& config);
 
 }  // namespace fedsim

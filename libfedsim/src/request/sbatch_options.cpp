@@ -25,11 +25,13 @@ class OptionReader {
   /// Unknown options end the command before any value is looked at.
   bool run() {
     collect();
+    out_.about.resize(out_.lines.size());
     for (const Use& use : uses_) {
-      if (left_) return false;
+      if (gone()) return false;
       option_ = use.option;
       v_.job.given.insert(option_->name);
       (this->*option_->set)(use.value);
+      out_.about.resize(out_.lines.size(), option_->name);
     }
     return !left_;
   }
@@ -50,6 +52,7 @@ class OptionReader {
 
   static const std::vector<Option> kOptions;
 
+  bool gone() const { return left_ && !config_.every_mistake; }
   void error(const std::string& text) { out_.lines.push_back("sbatch: error: " + text); }
   void leave(int code) {
     out_.exit_code = code;
@@ -68,7 +71,7 @@ class OptionReader {
   // getopt_long ------------------------------------------------------------
 
   void collect() {
-    for (std::size_t at = 0; at < argv_.size() && !left_; ++at) {
+    for (std::size_t at = 0; at < argv_.size() && !gone(); ++at) {
       const std::string& word = argv_[at];
       if (word == "--" || word.size() < 2 || word[0] != '-') return;  // the script
       if (word[1] == '-')
@@ -235,7 +238,10 @@ class OptionReader {
     }
     return read.seconds;
   }
-  void set_begin(const std::string& value) { v_.begin_s = instant(value); }
+  void set_begin(const std::string& value) {
+    v_.begin = value;
+    v_.begin_s = instant(value);
+  }
   void set_deadline(const std::string& value) { v_.deadline_s = instant(value); }
   void set_core_spec(const std::string& value) {
     if (const auto n = number(value, true)) v_.core_spec = *n;
@@ -350,6 +356,7 @@ void OptionReader::set_shape(const std::string& value) {
 }
 
 void OptionReader::set_distribution(const std::string& value) {
+  v_.distribution = value;
   v_.arbitrary = v_.plane = v_.job.plane = v_.job.block_cores = false;
   if (istarts_with(value, "plane")) {
     const std::size_t equals = value.find('=');
@@ -478,7 +485,7 @@ const std::vector<OptionReader::Option> OptionReader::kOptions{
     {"time", 't', kOne, &OptionReader::set_time},
     {"time-min", 0, kOne, &OptionReader::set_time_min},
     {"tmp", 0, kOne, &OptionReader::set_tmp},
-    {"uid", 0, kOne, &OptionReader::drop},
+    {"uid", 0, kOne, &OptionReader::own_text<&SbatchValues::user>},
     {"use-min-nodes", 0, kNone, &OptionReader::flag<&JobDescription::use_min_nodes>},
     {"verbose", 'v', kNone, &OptionReader::drop},
     {"wait", 'W', kNone, &OptionReader::drop},

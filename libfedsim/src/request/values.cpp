@@ -78,6 +78,10 @@ std::optional<std::vector<GresRequest>> parse_gpu_list(std::string_view text) {
   for (const std::string& entry : split(text, ',')) {
     const auto parts = split(entry, ':');
     const auto count = parse_gres_count(parts.back());
+    if (parts.size() == 1 && !count && is_name(entry) && !is_digit(entry.front())) {
+      list.push_back({"gpu", entry, 1});  // a type alone is one of it
+      continue;
+    }
     if (parts.size() > 2 || !count) return std::nullopt;
     if (parts.size() == 2 && !is_name(parts[0])) return std::nullopt;
     if (*count == 0) continue;

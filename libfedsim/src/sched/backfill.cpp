@@ -34,17 +34,16 @@ std::int64_t planned_limit(const PassView& v, const QueueEntry& e) {
 /// Number of nodes of `open` on which the job could run now; stops counting at `enough`.
 std::size_t usable_nodes(const PassView& v, const Demand& d, BitSpan open, std::size_t enough) {
   const NodePool& pool = v.own().pool;
-  const Bitmap& with_cpus = pool.with_free_cpus();
+  const Bitmap& with_cpus = with_cores(pool, d);
   std::size_t n = 0;
   for (std::size_t w = 0; w < open.size() && n < enough; ++w) {
-    const std::uint64_t bits = open[w] & with_cpus[w];
+    const std::uint64_t bits = open[w] & with_cpus[w] & d.request.nodes[w];
     if (d.simple_units) {
       n += static_cast<std::size_t>(std::popcount(bits));
       continue;
     }
     for (std::uint64_t b = bits; b != 0 && n < enough; b &= b - 1) {
-      n +=
-          usable_cpus(v.model, pool, d, w * 64 + static_cast<std::size_t>(std::countr_zero(b))) > 0;
+      n += may_use(v.model, pool, d, w * 64 + static_cast<std::size_t>(std::countr_zero(b)));
     }
   }
   return n;
@@ -132,16 +131,14 @@ struct Cycle {
   FreeBy free_by;
   Reach reach;
   std::int64_t window_end;
-  bool lock_denied = false;
+  bool look_again = false;
   Base base(const QueueEntry& e) const {
     const Bitmap& up = v.own().pool.usable();
-    const Demand& d = v.demand(e);
-    const Bitmap& partition = v.partition(e).nodes;
-    if (d.excluded.empty() && is_subset(up, partition)) return {up, true};
+    const Bitmap& fit = v.demand(e).request.nodes;
+    if (is_subset(up, fit)) return {up, true};
     Bitmap& nodes = v.scratch.base;
     nodes = up;
-    and_into(nodes, partition);
-    if (!d.excluded.empty()) subtract_from(nodes, d.excluded);
+    and_into(nodes, fit);
     return {nodes, false};
   }
 };
@@ -151,9 +148,13 @@ enum class Step { started, planned, skipped };
 /// Starts the job on exactly the planned nodes if the lock is granted.
 bool start_now(Cycle& c, const QueueEntry& e) {
   const PassView& v = c.v;
+  if (waits_for_switches(v, e, v.scratch.shares)) {
+    c.look_again = true;
+    return false;
+  }
   if (!v.host.lock(e.record)) {
     v.host.set_reason(e.record, Reason::fed_job_lock);
-    c.lock_denied = true;
+    c.look_again = true;
     return false;
   }
   chosen_shares(v, v.demand(e), v.scratch.reserved);
@@ -285,9 +286,8 @@ class JobPlanner {
   /// Once for each component, whatever partitions it lists.
   void keep_component() {
     std::vector<HetComponent>& all = v_.scratch.het_components;
-    const bool known = std::any_of(all.begin(), all.end(), [&](const HetComponent& x) {
-      return x.entry.record == e_.record;
-    });
+    const bool known = std::any_of(
+        all.begin(), all.end(), [&](const HetComponent& x) { return x.entry.record == e_.record; });
     if (known) return;
     chosen_shares(v_, d_, v_.scratch.reserved);
     all.push_back({e_, v_.scratch.shares});
@@ -391,7 +391,7 @@ PassOutcome run_backfill(const PassView& v, const BackfillSettings& set) {
   }
   start_het_jobs(cycle);
   if (tested == 0) tested = any_runnable(v) ? 1 : 0;
-  return {true, cycle.lock_denied, tested};
+  return {true, cycle.look_again, tested};
 }
 
 PassOutcome backfill_pass(const PassView& v) {

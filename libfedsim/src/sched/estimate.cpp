@@ -38,7 +38,7 @@ std::int64_t estimate_start(const PassView& v, const StartQuestion& q) {
   const Demand& d = v.demands[q.demand];
   PassScratch& s = v.scratch;
   Bitmap open = v.own().pool.usable();
-  and_into(open, v.model.partitions[q.partition.index()].nodes);
+  and_into(open, d.request.nodes);
   s.job_nodes = open;
   std::int64_t start = v.now_s;
   if (!select_nodes(v.model, v.own().pool, d, s.job_nodes, s.select, s.shares)) {

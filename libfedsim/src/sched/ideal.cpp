@@ -91,7 +91,9 @@ void start_units(const PassView& v, const QueueEntry& e) {
          b &= b - 1, --need) {
       const auto node =
           static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(b)));
-      s.shares.push_back({node, 1, 0, 0});
+      NodeShare& share = s.shares.emplace_back();
+      share.node = node;
+      share.cpus = 1;
     }
   }
   FEDSIM_CHECK(need == 0, "a unit pool has fewer free nodes than counted");

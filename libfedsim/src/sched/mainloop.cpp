@@ -18,6 +18,17 @@ bool array_is_full(const PassView& v, const QueueEntry& e) {
   return spec.array_limit != 0 && v.host.array_running(e.record) >= spec.array_limit;
 }
 
+bool waits_for_switches(const PassView& v, const QueueEntry& e,
+                        const std::vector<NodeShare>& shares) {
+  const Demand& d = v.demand(e);
+  if (d.switches == 0 || v.model.hardware->switches.empty()) return false;
+  const std::int64_t waited = v.now_s - floor_seconds(v.state.record_rows[e.record].eligible);
+  if (waited >= d.switch_wait_s) return false;
+  Bitmap nodes(v.model.bitmap_words(), 0);
+  for (const NodeShare& share : shares) set_bit(nodes, share.node);
+  return v.model.hardware->switches.leaves(nodes) > d.switches;
+}
+
 namespace {
 
 /// Nodes on which a job may start now: up and without a running epilog.
@@ -32,31 +43,34 @@ void fail_partition(const PassView& v, const QueueEntry& e) {
   subtract_from(v.scratch.open, v.partition(e).nodes);
 }
 
-enum class Verdict { go_on, fail };
+enum class Tried { started, failed };
 
-Verdict try_entry(const PassView& v, const QueueEntry& e, PassOutcome& outcome) {
+Tried try_entry(const PassView& v, const QueueEntry& e, PassOutcome& outcome) {
   PassScratch& s = v.scratch;
   const Demand& d = v.demand(e);
-  if (v.spec(e).het_job != 0) return Verdict::fail;  // backfill's alone to start
+  if (v.spec(e).het_job != 0) return Tried::failed;  // backfill's alone to start
   s.job_nodes = s.open;
   and_into(s.job_nodes, v.partition(e).nodes);
   if (count_bits(s.job_nodes) < d.min_nodes) {
     v.host.set_reason(e.record, Reason::resources);
-    return Verdict::fail;
+    return Tried::failed;
   }
   // The lock is asked before nodes are looked for, also when the cluster turns out to be full.
   if (!v.host.lock(e.record)) {
     v.host.set_reason(e.record, Reason::fed_job_lock);
-    outcome.lock_denied = true;
-    return Verdict::fail;
+    outcome.look_again = true;
+    return Tried::failed;
   }
   if (select_nodes(v.model, v.own().pool, d, s.job_nodes, s.select, s.shares)) {
-    v.host.start(e, s.shares, false);
-    return Verdict::go_on;
+    if (!waits_for_switches(v, e, s.shares)) {
+      v.host.start(e, s.shares, false);
+      return Tried::started;
+    }
+    outcome.look_again = true;
   }
   v.host.unlock(e.record);
   v.host.set_reason(e.record, Reason::resources);
-  return Verdict::fail;
+  return Tried::failed;
 }
 
 }  // namespace
@@ -94,7 +108,7 @@ PassOutcome main_pass(const PassView& v, bool full) {
       if (failed == v.model.partitions.size()) break;  // nothing below can start in this pass
       continue;
     }
-    if (try_entry(v, e, outcome) == Verdict::fail) {
+    if (try_entry(v, e, outcome) == Tried::failed) {
       fail_partition(v, e);
       ++failed;
     }

@@ -4,11 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
-#include "request/demand.hpp"
 #include "sched/select.hpp"
 #include "state/state.hpp"
+#include "submit/demand.hpp"
 
 namespace fedsim {
 
@@ -42,6 +43,12 @@ struct NoneBefore {
   std::int64_t limit = 0, at = 0;
 };
 
+/// What a will-run test found before: whether the job fits, and on which nodes.
+struct KnownFit {
+  bool fits = false;
+  std::vector<std::uint32_t> nodes;
+};
+
 /// A component of a heterogeneous job that could start in this backfill cycle, and what it would
 /// hold.
 struct HetComponent {
@@ -65,6 +72,9 @@ struct PassScratch {
   Bitmap reserved;
   std::vector<std::uint8_t> failed_partitions;
   std::vector<std::uint32_t> taken_away;  ///< slots released by a will-run test
+  std::vector<std::uint8_t> is_away;      ///< by running job: it is among them
+  std::vector<std::uint64_t> gone_keys;   ///< FreeBy: of the first k running jobs
+  std::unordered_map<std::uint64_t, KnownFit> known_fits;
   std::vector<std::int64_t> slice_begin;  ///< backfill plan: slices in order of time
   std::vector<std::uint32_t> slice_rows;  ///< row of each slice in slice_words
   std::vector<std::uint64_t> slice_words;
@@ -113,10 +123,14 @@ struct PassView {
 /// A task of an array of which as many run as may (--array=0-9%2).
 bool array_is_full(const PassView& v, const QueueEntry& e);
 
+/// --switches: more leaf switches than asked for, and the job still waits for fewer.
+bool waits_for_switches(const PassView& v, const QueueEntry& e,
+                        const std::vector<NodeShare>& shares);
+
 /// How a pass ended, for skipping the next one when nothing changed.
 struct PassOutcome {
   bool reached_end = true;  ///< the whole queue was looked at
-  bool lock_denied = false;
+  bool look_again = false;  ///< a lock was denied, or a job waits for its switches
   int tested = 0;  ///< backfill: jobs that reached the test
 };
 

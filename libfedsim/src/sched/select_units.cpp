@@ -80,7 +80,9 @@ bool choose_units(std::uint32_t need, BitSpan open, SelectScratch& s, Bitmap& ch
 void unit_shares(BitSpan chosen, std::vector<NodeShare>& shares) {
   shares.clear();
   for_each_bit(chosen, [&](std::size_t n) {
-    shares.push_back({static_cast<std::uint32_t>(n), 1, 0, 0});
+    NodeShare& share = shares.emplace_back();
+    share.node = static_cast<std::uint32_t>(n);
+    share.cpus = 1;
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "base/mix.hpp"
 #include "sched/admission.hpp"
 
 namespace fedsim {
@@ -129,13 +130,16 @@ class UnitTest {
 class NodeTest {
  public:
   NodeTest(const PassView& v, const FreeBy& free, const WillRunQuery& q)
-      : v_(v), free_(free), q_(q) {}
+      : v_(v), free_(free), q_(q) {
+    v_.scratch.is_away.assign(v_.own().running.size(), 0);
+  }
   ~NodeTest() { put_back(); }
   NodeTest(const NodeTest&) = delete;
   NodeTest& operator=(const NodeTest&) = delete;
 
-  /// With the first `gone` running jobs away. Only those are really taken away that hold nodes
-  /// which the job can use then, and none unless these are enough.
+  /// With the first `gone` running jobs away; `gone` never falls from one call to the next. Only
+  /// those are really taken away that hold nodes which the job can use then, and none unless these
+  /// are enough.
   bool fits_after(std::size_t gone) {
     const BitSpan row = free_.row(q_.shape, free_.row_after(gone));
     Bitmap& usable = v_.scratch.candidates;
@@ -146,9 +150,36 @@ class NodeTest {
       n += static_cast<std::size_t>(std::popcount(usable[w]));
     }
     if (n < q_.demand.min_nodes) return false;
-    put_back();
+    // A start now needs cores and devices, which are not kept.
+    if (gone == 0 || q_.demand.request.id == 0) return really_fits_after(gone, usable);
+    if (v_.scratch.known_fits.size() >= kMostKnown) v_.scratch.known_fits.clear();
+    const auto [known, fresh] = v_.scratch.known_fits.try_emplace(key_of(gone, usable));
+    if (fresh) {
+      known->second.fits = really_fits_after(gone, usable);
+      for (const NodeShare& share : v_.scratch.shares) known->second.nodes.push_back(share.node);
+    } else {
+      v_.scratch.shares.clear();
+      for (const std::uint32_t node : known->second.nodes)
+        v_.scratch.shares.emplace_back().node = node;
+    }
+    return known->second.fits;
+  }
+
+ private:
+  static constexpr std::size_t kMostKnown = 1 << 15;
+
+  /// Equal for questions about the same pool with the same jobs away.
+  std::uint64_t key_of(std::size_t gone, BitSpan usable) const {
+    std::uint64_t h = hash_combine(sum_, v_.scratch.gone_keys[gone]);
+    h = hash_combine(h, q_.demand.request.id);
+    for (const std::uint64_t w : usable) h = hash_combine(h, w);
+    return h;
+  }
+
+  bool really_fits_after(std::size_t gone, BitSpan usable) {
     for (std::size_t i = 0; i < gone; ++i) {
-      if (!free_.touches(i, usable)) continue;
+      if (v_.scratch.is_away[i] != 0 || !free_.touches(i, usable)) continue;
+      v_.scratch.is_away[i] = 1;
       const std::uint32_t slot = v_.own().running[i].slot;
       v_.own().pool.release(v_.state.slots[slot].shares);
       v_.scratch.taken_away.push_back(slot);
@@ -157,7 +188,6 @@ class NodeTest {
                         v_.scratch.shares);
   }
 
- private:
   void put_back() {
     std::vector<std::uint32_t>& gone = v_.scratch.taken_away;
     for (; !gone.empty(); gone.pop_back())
@@ -167,6 +197,7 @@ class NodeTest {
   const PassView& v_;
   const FreeBy& free_;
   const WillRunQuery& q_;
+  const std::uint64_t sum_ = v_.own().pool.sum();
 };
 
 /// Expected start by `test`: now, once the jobs before `at` are gone, or after a group of others.
@@ -203,8 +234,10 @@ void FreeBy::update() {
   s_.free_rows.clear();
   s_.free_counts.clear();
   s_.shape_of.assign(v_.demands.size(), 0);
+  s_.gone_keys.assign(1, 0);
   for (const RunningEntry& r : running) {
     s_.free_ends.push_back(r.end_s);
+    s_.gone_keys.push_back(hash_combine(s_.gone_keys.back(), r.record));
     add_running(v_.state.slots[r.slot].shares);
   }
   add_shape();
@@ -264,11 +297,12 @@ void FreeBy::build(Shape s, const Demand& d) {
   const std::vector<RunningEntry>& running = own.running;
   std::uint64_t* row = s_.free_rows.data() + s * rows_ * words_;
   const auto test = [&](std::size_t n) {
-    if (test_bit(own.pool.usable(), n) && usable_cpus(v_.model, own.pool, d, n) > 0)
+    if (test_bit(own.pool.usable(), n) && test_bit(d.request.nodes, n) &&
+        may_use(v_.model, own.pool, d, n))
       row[n / 64] |= std::uint64_t{1} << (n % 64);
   };
   std::fill_n(row, words_, 0);
-  for_each_bit(own.pool.with_free_cpus(), test);
+  for_each_bit(with_cores(own.pool, d), test);
   for (std::size_t k = 0; k < rows_; ++k) {
     if (k > 0) {
       std::copy_n(row, words_, row + words_);

@@ -24,4 +24,21 @@ std::int64_t JobAsk::sockets_for_tasks() const {
   return (num_tasks / nodes + ntasks_per_socket - 1) / ntasks_per_socket;
 }
 
+std::int64_t JobAsk::memory_per_device() const {
+  std::int64_t most = 0;
+  for (const DeviceAsk& d : devices) most = std::max(most, d.memory_per_mib);
+  return most;
+}
+
+std::int64_t JobAsk::least_memory_mib() const {
+  if (!counts_memory()) return memory_per_device();
+  if (!memory_per_cpu) return memory_mib;
+  return memory_mib * std::max({ntasks_per_node, min_cpus_per_node, cpus_per_task});
+}
+
+NodeSharing sharing_of(const SelectRules& rules) {
+  if (rules.exclusive) return NodeSharing::reserved;
+  return rules.shares_cores ? NodeSharing::open : NodeSharing::one_row;
+}
+
 }  // namespace fedsim

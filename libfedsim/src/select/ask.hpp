@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/hardware.hpp"
 #include "request/gres_request.hpp"
 
 namespace fedsim {
@@ -54,6 +55,11 @@ struct JobAsk {
   std::vector<std::uint32_t> required;  ///< -w, ascending
 
   bool asks_devices() const { return !devices.empty(); }
+  /// --mem-per-gpu or DefMemPerGPU stand for --mem where that was not given.
+  bool counts_memory() const { return memory_given || memory_per_device() == 0; }
+  std::int64_t memory_per_device() const;
+  /// Least memory that a node must have free; 0: all of it.
+  std::int64_t least_memory_mib() const;
   /// Limits of nodes for one attempt (Slurm: get_node_cnts).
   std::int64_t least_nodes() const;
   std::int64_t most_nodes() const;
@@ -78,5 +84,8 @@ struct SelectRules {
   int rows = 1;                         ///< of OverSubscribe
   std::size_t partition = 0;
 };
+
+/// What a job under `rules` allows others on its nodes (22.05 _get_job_node_req).
+NodeSharing sharing_of(const SelectRules& rules);
 
 }  // namespace fedsim

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/switches.hpp"
 #include "select/offer.hpp"
-#include "select/switches.hpp"
 
 namespace fedsim {
 

@@ -56,8 +56,12 @@ class DeviceCut {
       all_cores_ += cores_[s];
     }
     step_ = tasks_.least;
-    std::stable_sort(out_.devices.begin(), out_.devices.end(),
-                     [&](const DeviceOffer& a, const DeviceOffer& b) { return rank(a) < rank(b); });
+    // Stable, and almost always sorted: stable_sort() would ask for memory each time.
+    const auto in_order = [&](const DeviceOffer& a, const DeviceOffer& b) {
+      return rank(a) < rank(b);
+    };
+    if (!std::is_sorted(out_.devices.begin(), out_.devices.end(), in_order))
+      std::stable_sort(out_.devices.begin(), out_.devices.end(), in_order);
     out_.least_cores = kNoLimit;
     for (DeviceOffer& d : out_.devices)
       if (!fit(d)) break;
@@ -138,8 +142,9 @@ class DeviceCut {
     least_cores = (least_cores + per_core() - 1) / per_core();
     std::array<int, kMostSockets> order;
     std::iota(order.begin(), order.begin() + node_.sockets, 0);
-    std::stable_sort(order.begin(), order.begin() + node_.sockets,
-                     [&](int a, int b) { return cores_[a] > cores_[b]; });
+    std::sort(order.begin(), order.begin() + node_.sockets, [&](int a, int b) {
+      return cores_[a] != cores_[b] ? cores_[a] > cores_[b] : a < b;
+    });
     devices_ = d.anywhere;
     cores_seen_ = 0;
     sockets_ = 0;

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "model/hardware.hpp"
 #include "select/ask.hpp"
-#include "select/hardware.hpp"
 
 namespace fedsim {
 

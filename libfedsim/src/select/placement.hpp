@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "select/choose.hpp"
+#include "select/offer_cache.hpp"
 
 namespace fedsim {
 
@@ -32,10 +33,13 @@ using NodePlacements = std::vector<NodePlacement>;
 
 /// What a selection looks at beside the job.
 struct SelectView {
-  const std::vector<NodeHardware>& nodes;
+  const ClusterHardware& hardware;
   const std::vector<NodeUse>& use;
-  const SwitchTree& switches;
-  const std::vector<int>& partition_tiers;  ///< PriorityTier by partition
+  /// Where offers are kept, the states of the nodes they are kept by, and whose they are: nullptr,
+  /// nullptr and 0 where none are.
+  OfferCache* cache = nullptr;
+  const std::vector<std::uint64_t>* states = nullptr;
+  std::uint32_t request = 0;
 };
 
 /// Nodes, cores, memory and devices for the job among `candidates`, or nothing when it does not fit

@@ -10,6 +10,7 @@ namespace {
 
 /// Sums of what live allocations hold on each node of one cluster.
 struct Held {
+  std::vector<CoreSet> cores;  ///< of all its jobs
   std::vector<std::uint64_t> cpus;
   std::vector<std::int64_t> memory;
   std::vector<std::uint64_t> gpus;
@@ -19,13 +20,16 @@ std::vector<Held> sum_allocations(const FederationModel& model, const SimState& 
   std::vector<Held> held(model.clusters.size());
   for (std::size_t c = 0; c < held.size(); ++c) {
     const std::size_t n = model.clusters[c].nodes.size();
-    held[c] = {std::vector<std::uint64_t>(n, 0), std::vector<std::int64_t>(n, 0),
-               std::vector<std::uint64_t>(n, 0)};
+    held[c] = {std::vector<CoreSet>(n), std::vector<std::uint64_t>(n, 0),
+               std::vector<std::int64_t>(n, 0), std::vector<std::uint64_t>(n, 0)};
   }
   for (const LiveAllocation& a : s.slots) {
     if (a.record == kNoIndex || s.record_rows[a.record].state != RecordState::running) continue;
     Held& h = held[s.record_rows[a.record].cluster.index()];
     for (const NodeShare& share : a.shares) {
+      FEDSIM_CHECK(share.sharing == NodeSharing::open || !h.cores[share.node].overlaps(share.cores),
+                   "a core is held by two allocations");
+      h.cores[share.node] |= share.cores;
       h.cpus[share.node] += share.cpus;
       h.memory[share.node] += share.memory_mib;
       FEDSIM_CHECK((h.gpus[share.node] & share.gpu_mask) == 0, "a GPU is held by two allocations");
@@ -39,8 +43,12 @@ void audit_nodes(const ClusterModel& model, const NodePool& pool, const Held& he
   for (std::size_t n = 0; n < model.nodes.size(); ++n) {
     const NodeClass& c = model.node_class(NodeId{n});
     const std::string where = model.name + "/" + model.nodes[n].name;
-    FEDSIM_CHECK(held.cpus[n] + pool.free_cpus(n) == static_cast<std::uint64_t>(c.cpus),
-                 where + " CPUs");
+    const auto cores = static_cast<std::uint64_t>(held.cores[n].count());
+    const std::uint64_t cpus =
+        model.unit_nodes
+            ? held.cpus[n]
+            : cores * static_cast<std::uint64_t>(model.hardware->nodes[n].threads_per_core);
+    FEDSIM_CHECK(cpus + pool.free_cpus(n) == static_cast<std::uint64_t>(c.cpus), where + " CPUs");
     FEDSIM_CHECK(held.memory[n] + pool.free_memory_mib(n) == c.memory_mib, where + " memory");
     FEDSIM_CHECK((held.gpus[n] ^ pool.free_gpus(n)) == c.gpu_mask, where + " GPUs");
     FEDSIM_CHECK(test_bit(pool.with_free_cpus(), n) == (pool.free_cpus(n) > 0),

@@ -34,8 +34,8 @@ enum class FedState : std::uint8_t { active, inactive, drain, drain_remove, drai
 /// What a controller has to do with its siblings.
 struct Member {
   FedState state = FedState::active;
-  bool joined = true;     ///< of the federation
-  bool up = true;         ///< slurmctld runs, on whatever host
+  bool joined = true;  ///< of the federation
+  bool up = true;      ///< slurmctld runs, on whatever host
   bool primary_up = true;
   std::uint8_t life = 0;  ///< counts restarts: what was queued to be sent does not survive one
   ClusterSet cut_off;     ///< siblings without a network link

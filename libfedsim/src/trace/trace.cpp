@@ -21,17 +21,22 @@ std::uint64_t hash_gres(std::uint64_t hash, const std::vector<GresRequest>& list
 }
 
 std::uint64_t content_hash(const ResourceRequest& r) {
-  const std::int64_t numbers[] = {r.nodes_min,       r.nodes_max,       r.ntasks,
-                                  r.cpus_per_task,   r.ntasks_per_node, r.mem_per_node_mib,
-                                  r.mem_per_cpu_mib, r.mem_per_gpu_mib, r.sockets_per_node,
-                                  r.cpus_per_gpu,    r.ntasks_per_gpu,  r.exclusive,
-                                  r.contiguous,      r.overcommit,      r.use_min_nodes};
+  const std::int64_t numbers[] = {r.nodes_min,        r.nodes_max,         r.ntasks,
+                                  r.cpus_per_task,    r.ntasks_per_node,   r.mem_per_node_mib,
+                                  r.mem_per_cpu_mib,  r.mem_per_gpu_mib,   r.sockets_per_node,
+                                  r.cpus_per_gpu,     r.ntasks_per_gpu,    r.exclusive,
+                                  r.contiguous,       r.overcommit,        r.use_min_nodes,
+                                  r.ntasks_per_core,  r.ntasks_per_socket, r.cores_per_socket,
+                                  r.threads_per_core, r.min_cpus_per_node, r.tmp_mib,
+                                  r.switches,         r.switch_wait_s,     r.oversubscribe,
+                                  r.spread,           r.enforce_binding,   r.extra_node_info};
   std::uint64_t hash = hash_bytes(numbers, sizeof numbers, 0);
   for (const auto* list :
        {&r.gres_per_node, &r.gres_per_job, &r.gres_per_task, &r.gres_per_socket}) {
     hash = hash_gres(hash, *list);
   }
-  for (const std::string* text : {&r.constraint, &r.nodelist, &r.exclude}) {
+  for (const std::string* text :
+       {&r.constraint, &r.nodelist, &r.exclude, &r.distribution, &r.hint}) {
     hash = hash_combine(hash, hash_text(*text));
   }
   return hash;

@@ -32,8 +32,8 @@ std::string refusal(const Words& argv) {
 }
 
 TEST(Sbatch, FourSpellingsOfOneOption) {
-  for (const Words& argv : {Words{"-n4"}, Words{"-n", "4"}, Words{"--ntasks=4"},
-                            Words{"--ntasks", "4"}}) {
+  for (const Words& argv :
+       {Words{"-n4"}, Words{"-n", "4"}, Words{"--ntasks=4"}, Words{"--ntasks", "4"}}) {
     EXPECT_EQ(request(argv).ntasks, 4);
   }
 }
@@ -69,7 +69,7 @@ TEST(Sbatch, TimeForms) {
   EXPECT_EQ(limit("0"), kUnlimited);
   EXPECT_EQ(limit("UNLIMITED"), kUnlimited);
   EXPECT_EQ(parse({"-n1"}).out.job.limit_s, kUnset);
-  EXPECT_EQ(refusal({"-t", "soon"}), "option -t: can't read \"soon\"");
+  EXPECT_EQ(refusal({"-t", "soon"}), "sbatch: error: Invalid --time specification");
 }
 
 TEST(Sbatch, MemoryForms) {
@@ -80,26 +80,26 @@ TEST(Sbatch, MemoryForms) {
   EXPECT_EQ(request({"--mem=1T"}).mem_per_node_mib, 1048576);
   EXPECT_EQ(request({"--mem=0"}).mem_per_node_mib, 0);
   EXPECT_EQ(request({"--mem-per-cpu=500M"}).mem_per_cpu_mib, 500);
-  EXPECT_EQ(request({"--mem-per-gpu=8G"}).mem_per_gpu_mib, 8192);
+  EXPECT_EQ(request({"--mem-per-gpu=8G", "-G1"}).mem_per_gpu_mib, 8192);
   EXPECT_NE(refusal({"--mem=1.5G"}), "");
   EXPECT_NE(refusal({"--mem=-1"}), "");
 }
 
 TEST(Sbatch, GresForms) {
   using List = std::vector<GresRequest>;
-  EXPECT_EQ(request({"--gres=gpu:a100:2,shard:4"}).gres_per_node,
-            (List{{"gpu", "a100", 2}, {"shard", "", 4}}));
+  EXPECT_EQ(request({"--gres=gpu:a100:2,nic:4"}).gres_per_node,
+            (List{{"gpu", "a100", 2}, {"nic", "", 4}}));
   EXPECT_EQ(request({"--gres=gpu"}).gres_per_node, (List{{"gpu", "", 1}}));
   EXPECT_EQ(request({"--gres=gpu:h100"}).gres_per_node, (List{{"gpu", "h100", 1}}));
   EXPECT_EQ(request({"--gres=none"}).gres_per_node, List{});
   EXPECT_EQ(request({"-G", "a100:2,v100:4"}).gres_per_job,
             (List{{"gpu", "a100", 2}, {"gpu", "v100", 4}}));
   EXPECT_EQ(request({"--gpus-per-node=3"}).gres_per_node, (List{{"gpu", "", 3}}));
-  EXPECT_EQ(request({"--gpus-per-task=h100:1"}).gres_per_task, (List{{"gpu", "h100", 1}}));
+  EXPECT_EQ(request({"-n2", "--gpus-per-task=h100:1"}).gres_per_task, (List{{"gpu", "h100", 1}}));
   EXPECT_EQ(request({"--gpus-per-socket=2", "--sockets-per-node=2"}).gres_per_socket,
             (List{{"gpu", "", 2}}));
   EXPECT_NE(refusal({"--gres=gpu:a100:many"}), "");
-  EXPECT_NE(refusal({"--gpus=a100"}), "");  // a type alone is no count
+  EXPECT_EQ(request({"--gpus=a100"}).gres_per_job, (List{{"gpu", "a100", 1}}));
 }
 
 TEST(Sbatch, NodesAndPlaces) {
@@ -118,9 +118,9 @@ TEST(Sbatch, NodesAndPlaces) {
 }
 
 TEST(Sbatch, JobFields) {
-  const Parsed p = parse({"-p", "fast,batch", "-q", "high", "-A", "physics", "-J", "train", "-M",
-                          "alpha,beta", "--cluster-constraint=!fast", "--nice=-5", "--no-requeue",
-                          "--uid=alice"});
+  const Parsed p =
+      parse({"-p", "fast,batch", "-q", "high", "-A", "physics", "-J", "train", "-M", "alpha,beta",
+             "--cluster-constraint=!fast", "--nice=-5", "--no-requeue", "--uid=alice"});
   EXPECT_EQ(p.text(p.out.job.partition), "fast,batch");
   EXPECT_EQ(p.text(p.out.job.qos), "high");
   EXPECT_EQ(p.text(p.out.job.account), "physics");
@@ -143,14 +143,33 @@ TEST(Sbatch, BeginIsRelativeToSubmission) {
 }
 
 TEST(Sbatch, InfluentialButNotModelledIsRefusedByName) {
-  EXPECT_EQ(refusal({"-s"}), "option -s (--oversubscribe) is not modelled");
   EXPECT_EQ(refusal({"-n1", ":", "-n2"}), "option : (heterogeneous job) is not modelled");
   EXPECT_EQ(refusal({"--exclusive=user"}), "option --exclusive=user is not modelled");
-  for (const char* option : {"--switches=1", "--reservation=r", "--deadline=now+5", "--time-min=1",
-                             "--signal=9", "--gres-flags=enforce-binding", "-Lfoo"}) {
+  EXPECT_EQ(refusal({"-Lfoo"}), "option --licenses is not modelled");
+  for (const char* option :
+       {"--reservation=r", "--deadline=now+5", "--time-min=1", "--signal=9", "-Lfoo"}) {
     const Parsed p = parse({option});
     ASSERT_EQ(p.out.diagnostics.size(), 1U) << option;
     EXPECT_EQ(p.out.diagnostics[0].code, "C081") << option;
+  }
+}
+
+TEST(Sbatch, WhatSbatchWouldNotSend) {
+  EXPECT_EQ(refusal({"--mem=1G", "--mem-per-cpu=1G"}),
+            "sbatch: fatal: --mem, --mem-per-cpu, and --mem-per-gpu are mutually exclusive.");
+  EXPECT_NE(refusal({"--gpus-per-task=1"}), "");  // tasks of which number?
+}
+
+TEST(Sbatch, ARequestIsReadBackFromItsOptions) {
+  for (const Words& argv :
+       {Words{"-N2-4", "-n8", "-c2", "--mem=4G", "--gres=gpu:a100:2", "-m", "block:cyclic"},
+        Words{"-B", "2:8:1", "--hint=nomultithread", "--exclusive", "-w", "n[1-2]", "-x", "n9"},
+        Words{"-G", "a100:2,v100:1", "--cpus-per-gpu=4", "--mem-per-gpu=1G", "-C", "ib&big"},
+        Words{"-n4", "--gpus-per-task=1", "--ntasks-per-socket=2", "-s", "--spread-job"},
+        Words{"--sockets-per-node=2", "--gpus-per-socket=1", "--switches=1@10:00", "--tmp=1G",
+              "--mincpus=4", "--gres-flags=enforce-binding", "-O", "--use-min-nodes"}}) {
+    const ResourceRequest r = request(argv);
+    EXPECT_EQ(request(sbatch_options(r)), r) << argv.front();
   }
 }
 
@@ -172,10 +191,11 @@ TEST(Sbatch, WithoutInfluenceIsAccepted) {
 TEST(Sbatch, AllMistakesAtOnce) {
   const Parsed p = parse({"--what", "-n0", "--mem=much", "-c"});
   ASSERT_EQ(p.out.diagnostics.size(), 4U);
+  // The words are told apart before any value is read.
   EXPECT_EQ(p.out.diagnostics[0].code, "C080");
-  EXPECT_EQ(p.out.diagnostics[1].code, "C082");
+  EXPECT_EQ(p.out.diagnostics[1].code, "C083");
   EXPECT_EQ(p.out.diagnostics[2].code, "C082");
-  EXPECT_EQ(p.out.diagnostics[3].code, "C083");
+  EXPECT_EQ(p.out.diagnostics[3].code, "C082");
 }
 
 }  // namespace

@@ -291,5 +291,38 @@ TEST(Run, HeterogeneousJobsAreRefusedTogether) {
   EXPECT_TRUE(r.allocation_rows.empty());
 }
 
+// 22.05: --switches waits for fewer leaf switches, up to its wait or max_switch_wait.
+TEST(Run, SwitchesAreWaitedFor) {
+  ClusterSpec c = tiny::cluster("a", 4, 1);
+  c.options["TopologyPlugin"] = "topology/tree";
+  c.options["SchedulerParameters"] = "max_switch_wait=600";
+  c.switches = {{"left", {"a1", "a2"}, {}, kUnset},
+                {"right", {"a3", "a4"}, {}, kUnset},
+                {"top", {}, {"left", "right"}, kUnset}};
+  const auto start = [&](int switches, std::int64_t wait_s) {
+    tiny::Jobs jobs;
+    ResourceRequest one;
+    one.gres_per_node = {{"gpu", "", 1}};
+    for (const char* node : {"a1", "a3"}) {
+      one.nodelist = node;
+      jobs.add({.label = node, .submit_s = 0, .run_s = 3000}, one);
+    }
+    ResourceRequest two;
+    two.nodes_min = two.nodes_max = 2;
+    two.gres_per_node = {{"gpu", "", 1}};
+    two.switches = switches;
+    two.switch_wait_s = wait_s;
+    jobs.add({.label = "J", .submit_s = 60, .run_s = 60, .limit_s = 7200}, two);
+    return tiny::rel(
+        tiny::records_of(run(tiny::scenario(tiny::federation({c}), jobs)), "J").front().start);
+  };
+  EXPECT_LT(start(2, kUnset), 120);
+  EXPECT_LT(start(0, kUnset), 120);
+  const double waited = start(1, 300);
+  EXPECT_GE(waited, 60 + 300);
+  EXPECT_LT(waited, 60 + 300 + 120);
+  EXPECT_GE(start(1, 7200), 60 + 600) << "max_switch_wait";
+}
+
 }  // namespace
 }  // namespace fedsim

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/demands.hpp"
 #include "support/tiny.hpp"
 
 namespace fedsim {
@@ -36,7 +37,7 @@ class WillRun : public testing::TestWithParam<bool> {
   /// A job on one node until second `end`.
   void hold(std::uint32_t node, std::int64_t end) {
     const std::uint32_t slot = take_slot(state_);
-    state_.slots[slot].shares = {{node, 1, 0, 0}};
+    state_.slots[slot].shares = {tiny::share(node, 1)};
     own().pool.acquire(state_.slots[slot].shares);
     add_running(own(), {end, slot, slot});
   }
@@ -46,7 +47,7 @@ class WillRun : public testing::TestWithParam<bool> {
                      std::int64_t at = 0, std::int64_t later = 0) {
     ResourceRequest r;
     r.ntasks = tasks;
-    const std::vector<Demand> demands{resolve_demand(cluster(), cluster().partitions[0], r)};
+    const std::vector<Demand> demands{tiny::demand_on(*model_, ClusterId{0}, r)};
     const Demand& d = demands[0];
     Bitmap nodes(cluster().bitmap_words(), 0);
     for (const std::size_t n : open) set_bit(nodes, n);

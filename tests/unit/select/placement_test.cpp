@@ -13,7 +13,7 @@ class Cluster {
  public:
   Cluster& add(int cores_per_socket, int gpus = 0, std::int64_t weight = 1) {
     NodeHardware node;
-    node.name = "n" + std::to_string(nodes.size() + 1);
+    node.name = "n" + std::to_string(hardware.nodes.size() + 1);
     node.sockets = 2;
     node.cores_per_socket = cores_per_socket;
     node.memory_mib = 64000;
@@ -27,18 +27,16 @@ class Cluster {
       node.gres.push_back(gpu);
       held.gres.push_back({0, std::vector<std::int64_t>(gpu.devices.size()), 0});
     }
-    nodes.push_back(node);
+    hardware.nodes.push_back(node);
     use.push_back(held);
     return *this;
   }
 
   Cluster& hold(std::size_t node, int first, int cores, std::size_t partition = 0) {
-    NodeUse& held = use[node];
-    CoreSet set;
-    set.set(first, cores);
-    held.partitions.push_back({partition, {set}});
-    held.sharing = NodeSharing::one_row;
-    ++held.jobs;
+    NodeShare share;
+    share.cores.set(first, cores);
+    share.partition = static_cast<std::uint32_t>(partition);
+    fedsim::hold(hardware.nodes[node], share, use[node]);
     return *this;
   }
 
@@ -51,25 +49,31 @@ class Cluster {
     }
     specs.push_back(top);
     std::vector<std::string> names;
-    for (const NodeHardware& n : nodes) names.push_back(n.name);
-    tree = SwitchTree(specs, names);
+    for (const NodeHardware& n : hardware.nodes) names.push_back(n.name);
+    hardware.switches = SwitchTree(specs, names);
     return *this;
   }
 
   std::optional<NodePlacements> place(const JobAsk& ask, const SelectRules& rules = {}) const {
-    return place_job({nodes, use, tree, tiers}, rules, ask, everywhere());
+    return place_job({hardware, use}, rules, ask, everywhere());
+  }
+
+  /// Both share their cores, in two rows.
+  static ClusterHardware two_partitions() {
+    ClusterHardware out;
+    out.tiers = {1, 1};
+    out.rows = {2, 2};
+    return out;
   }
 
   Bitmap everywhere() const {
     Bitmap all(1, 0);
-    for (std::size_t i = 0; i < nodes.size(); ++i) set_bit(all, i);
+    for (std::size_t i = 0; i < hardware.nodes.size(); ++i) set_bit(all, i);
     return all;
   }
 
-  std::vector<NodeHardware> nodes;
+  ClusterHardware hardware = two_partitions();
   std::vector<NodeUse> use;
-  SwitchTree tree;
-  std::vector<int> tiers{1, 1};
 };
 
 JobAsk tasks(std::int64_t n, std::int64_t nodes = 1) {
@@ -131,7 +135,7 @@ TEST(PlaceJob, HeldCoresAndRowsOfOverSubscribe) {
   ASSERT_TRUE(rest);
   EXPECT_EQ(rest->front().cores.count(0, 6), 0) << "no core is given twice";
 
-  c.use[0].sharing = NodeSharing::open;  // of a partition that shares too
+  c.use[0].one_row_jobs = 0;  // it is of a partition that shares too
   SelectRules force;
   force.shares_cores = true;
   force.rows = 2;
@@ -209,7 +213,7 @@ TEST(PlaceJob, NoDeviceIsGivenTwice) {
     c.use[0].gres[0].devices = all;
     for (std::size_t d = 0; d < 8; ++d) c.use[0].gres[0].parts[d] = (all >> d) & 1U;
     const CoreSet cores = p.cores;
-    EXPECT_FALSE(c.use[0].held().overlaps(cores));
+    EXPECT_FALSE(c.use[0].held.overlaps(cores));
     if (c.use[0].partitions.empty()) c.use[0].partitions.push_back({0, {CoreSet{}}});
     c.use[0].partitions[0].rows[0] |= cores;
   }
@@ -221,9 +225,8 @@ TEST(PlaceJob, EightAndEightNeverMakeTwelveOnOneNode) {
   c.add(8, 8).add(8, 8);
   JobAsk one = gpus(0, 12);
   EXPECT_FALSE(c.place(one));
-  EXPECT_FALSE(nodes_when_idle({c.nodes, c.use, c.tree, c.tiers}, {}, one, c.everywhere()));
-  const auto idle =
-      nodes_when_idle({c.nodes, c.use, c.tree, c.tiers}, {}, gpus(12, 0), c.everywhere());
+  EXPECT_FALSE(nodes_when_idle({c.hardware, c.use}, {}, one, c.everywhere()));
+  const auto idle = nodes_when_idle({c.hardware, c.use}, {}, gpus(12, 0), c.everywhere());
   ASSERT_TRUE(idle);
   EXPECT_EQ(*idle, (std::vector<std::uint32_t>{0, 1}));
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "plan/submission.hpp"
+#include "submit/submission.hpp"
 
 namespace fedsim {
 namespace {
@@ -158,14 +158,24 @@ class NodeTest {
     }
     if (s_.held) return Answer::waits;
     set_gpu_defaults(s_, part);
-    const NodeChoice fit = choose_when_idle(view_, s_, part);
+    const FitRequest fit = fit_request(view_, s_, part);
     detail_ = fit.detail;
-    if (!fit.fits) return Answer::never;
-    s_.nodes_n = fit.nodes_n;
+    if (!fit.fits_configuration) return Answer::never;
+    const auto nodes = nodes_when_idle(*view_.hardware, fit.request);
+    if (!nodes) return Answer::never;
+    s_.nodes_n = static_cast<std::int64_t>(nodes->size());
     return Answer::waits;
   }
 
+  /// 24.11 refuses more nodes than the partition has; 22.05 and 26.05 let it wait (recording 02a).
+  bool wants_too_many(const StaticPartition& part) const {
+    const SlurmRelease r = view_.cluster.release;
+    const bool strict = r >= SlurmRelease{24, 11} && r < SlurmRelease{26, 5};
+    return strict && !s_.held && original_.min_nodes > part.nodes_n();
+  }
+
   Answer one(const StaticPartition& part) {
+    if (wants_too_many(part)) return Answer::never;
     reason_ = limit(part);
     if (reason_.empty() || reason_ == "PartitionDown") return select(part);
     return Answer::not_in_partition;
@@ -175,6 +185,10 @@ class NodeTest {
     std::optional<Answer> best;
     Answer last = Answer::not_in_partition;
     for (const StaticPartition* part : order) {
+      if (wants_too_many(*part)) {
+        last = Answer::never;
+        continue;
+      }
       reason_ = limit(*part);
       if (!reason_.empty() && view_.enforce == EnforceLimits::any) continue;
       if (!reason_.empty() && reason_ != "PartitionDown" && view_.enforce == EnforceLimits::all)

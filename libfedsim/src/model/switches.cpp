@@ -1,5 +1,5 @@
 // The tree of switches: see switches.hpp.
-#include "select/switches.hpp"
+#include "model/switches.hpp"
 
 #include <algorithm>
 #include <map>
@@ -67,6 +67,13 @@ void SwitchTree::set_distances() {
       }
     }
   }
+}
+
+std::size_t SwitchTree::leaves(BitSpan nodes) const {
+  return static_cast<std::size_t>(
+      std::count_if(switches_.begin(), switches_.end(), [&](const Switch& s) {
+        return s.level == 0 && overlaps(s.nodes, nodes);
+      }));
 }
 
 }  // namespace fedsim

@@ -29,6 +29,8 @@ class SwitchTree {
   bool empty() const { return switches_.empty(); }
   std::size_t size() const { return switches_.size(); }
   const Switch& operator[](std::size_t i) const { return switches_[i]; }
+  /// Leaf switches with a node of `nodes`.
+  std::size_t leaves(BitSpan nodes) const;
   /// Hops between two switches; kNoWay when they are not connected.
   std::uint32_t distance(std::size_t a, std::size_t b) const { return distance_[a * size() + b]; }
 

@@ -4,8 +4,8 @@
 
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
-#include "plan/submission.hpp"
 #include "request/words.hpp"
+#include "submit/submission.hpp"
 
 namespace fedsim {
 namespace {

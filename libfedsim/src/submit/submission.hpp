@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,7 +14,7 @@
 #include "request/features.hpp"
 #include "request/gres_request.hpp"
 #include "request/sbatch.hpp"
-#include "select/placement.hpp"
+#include "select/node_request.hpp"
 
 namespace fedsim {
 
@@ -55,16 +56,15 @@ struct ControllerView {
   std::vector<std::string> tracked_tres;  ///< AccountingStorageTRES beyond the basic ones
   EnforceLimits enforce = EnforceLimits::no;
   bool enforce_associations = false, enforce_qos = false, enforce_limits = false;
-  bool cons_tres = true, consumes_memory = false;
+  bool cons_tres = true, linear = false, consumes_memory = false;
   std::int64_t max_array_size = 1001, max_switch_wait_s = 300;
   SbatchConfig client;
-  std::vector<NodeHardware> hardware;  ///< of `nodes`
-  std::vector<NodeUse> idle;           ///< of `nodes`, nothing running
-  SwitchTree switches;
-  std::vector<int> tiers;  ///< of `partitions`
+  std::shared_ptr<const ClusterHardware> hardware;
   SelectRules select;
 
-  ControllerView(const ClusterSpec& cluster_spec, const Accounting& accounts);
+  /// `shared`: the compiled cluster's, made anew when there is none.
+  ControllerView(const ClusterSpec& cluster_spec, const Accounting& accounts,
+                 std::shared_ptr<const ClusterHardware> shared = nullptr);
   std::string option(const std::string& key, const std::string& otherwise = "") const;
   const StaticPartition* partition(const std::string& name) const;
   std::optional<std::size_t> node(const std::string& name) const;
@@ -136,19 +136,18 @@ void set_default_memory(const ControllerView& view, JobDescription& job,
 /// Limits of one partition as job_limits_check() tests them; the reason to wait, or "".
 std::string partition_limit(const ControllerView& view, Submission& s, const StaticPartition& part);
 
-/// Nodes of one partition for the job.
-struct NodeChoice {
-  bool fits = false;
-  std::string detail;  ///< Slurm's line about what no node has
-  std::int64_t nodes_n = 0;
-  std::optional<NodePlacements> placement;  ///< when `use` was looked at
+/// The job on the nodes of one partition.
+struct FitRequest {
+  NodeRequest request;
+  bool fits_configuration = true;  ///< some node has the CPUs, memory, disk and shape
+  std::string detail;              ///< Slurm's line about what no node has
 };
-/// Whether the configured nodes could run the job if all were idle.
-NodeChoice choose_when_idle(const ControllerView& view, const Submission& s,
-                            const StaticPartition& part);
-/// Where it would start now.
-NodeChoice choose_now(const ControllerView& view, const Submission& s, const StaticPartition& part,
-                      const std::vector<NodeUse>& use);
+FitRequest fit_request(const ControllerView& view, const Submission& s,
+                       const StaticPartition& part);
+
+/// How the partition hands out CPUs to the job.
+SelectRules rules_of(const ControllerView& view, const JobDescription& job,
+                     const StaticPartition& part);
 
 /// DefCpuPerGPU and DefMemPerGPU of the partition, for a job that asks for GPUs.
 void set_gpu_defaults(Submission& s, const StaticPartition& part);

@@ -3,7 +3,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
-#include "plan/submission.hpp"
+#include "submit/submission.hpp"
 
 namespace fedsim {
 namespace {
@@ -55,8 +55,9 @@ std::int64_t StaticNode::gres_of(const std::string& gres_name, const std::string
   return n;
 }
 
-ControllerView::ControllerView(const ClusterSpec& cluster_spec, const Accounting& accounts)
-    : cluster(cluster_spec), accounting(accounts) {
+ControllerView::ControllerView(const ClusterSpec& cluster_spec, const Accounting& accounts,
+                               std::shared_ptr<const ClusterHardware> shared)
+    : cluster(cluster_spec), accounting(accounts), hardware(std::move(shared)) {
   std::vector<const NodeSpec*> order;
   std::vector<const NodeSpec*> configs;
   for (const NodeSpec& n : cluster.nodes) order.push_back(&n);
@@ -83,12 +84,9 @@ ControllerView::ControllerView(const ClusterSpec& cluster_spec, const Accounting
                     {}};
     for (const GresSpec& g : n->gres) node.gres[{g.name, g.type}] += g.count;
     nodes.push_back(std::move(node));
-    hardware.push_back(hardware_of(*n));
-    NodeUse use;
-    for (const GresHardware& g : hardware.back().gres)
-      use.gres.push_back({0, std::vector<std::int64_t>(g.devices.size(), 0), 0});
-    idle.push_back(std::move(use));
   }
+  if (hardware == nullptr)
+    hardware = std::make_shared<const ClusterHardware>(hardware_of(cluster, order));
   for (const PartitionSpec& p : cluster.partitions) {
     StaticPartition part{&p,
                          {},
@@ -136,13 +134,12 @@ void ControllerView::read_select_rules() {
   select.one_task_per_core = has("cr_one_task_per_core");
   select.block_cores = has("cr_core_default_dist_block");
   select.least_loaded = has("cr_lln");
+  linear = iequals(option("SelectType"), "select/linear");
+  for (const std::string& word : split_list(option("SchedulerParameters")))
+    if (istarts_with(word, "max_switch_wait="))
+      max_switch_wait_s = parse_int(word.substr(16)).value_or(300);
   select.pack_serial_at_end =
       option("SchedulerParameters").find("pack_serial_at_end") != std::string::npos;
-  for (const StaticPartition& p : partitions) tiers.push_back(p.spec->priority_tier);
-  if (!iequals(option("TopologyPlugin"), "topology/tree")) return;
-  std::vector<std::string> names;
-  for (const StaticNode& n : nodes) names.push_back(n.name);
-  switches = SwitchTree(cluster.switches, names);
 }
 
 std::string ControllerView::option(const std::string& key, const std::string& otherwise) const {

@@ -1,10 +1,10 @@
 // The nodes of one partition for a job: those whose configuration and features fit, and the choice
-// among them, on idle nodes (the test at submission) or as they are (22.05 _build_node_list,
+// among them (22.05 _build_node_list,
 // _get_req_features, _pick_best_nodes).
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "plan/submission.hpp"
+#include "submit/submission.hpp"
 
 namespace fedsim {
 namespace {
@@ -58,58 +58,46 @@ JobAsk ask_of(const Submission& s, const StaticPartition& part) {
   return a;
 }
 
-SelectRules rules_of(const ControllerView& view, const Submission& s, const StaticPartition& part) {
-  SelectRules r = view.select;
-  const PartitionSpec& spec = *part.spec;
-  const auto lln = spec.other.find("LLN");
-  if (lln != spec.other.end() && iequals(lln->second, "YES")) r.least_loaded = true;
-  r.max_cpus_per_node = spec.max_cpus_per_node > 0 ? spec.max_cpus_per_node : -1;
-  r.exclusive = spec.oversubscribe == OverSubscribe::exclusive;
-  r.shares_cores = spec.oversubscribe == OverSubscribe::force ||
-                   (spec.oversubscribe == OverSubscribe::yes && s.job.shared == SharedNodes::ok);
-  r.rows = r.shares_cores ? std::max(spec.oversubscribe_count, 1) : 1;
-  r.partition = static_cast<std::size_t>(&part - view.partitions.data());
-  return r;
-}
-
-class FitTest {
+class Nodes {
  public:
-  FitTest(const ControllerView& view, const Submission& s, const StaticPartition& part,
-          const std::vector<NodeUse>* use)
-      : view_(view),
-        s_(s),
-        job_(s.job),
-        part_(part),
-        use_(use),
-        select_{view.hardware, use == nullptr ? view.idle : *use, view.switches, view.tiers},
-        rules_(rules_of(view, s, part)),
-        ask_(ask_of(s, part)) {}
+  Nodes(const ControllerView& view, const Submission& s, const StaticPartition& part)
+      : view_(view), s_(s), job_(s.job), part_(part) {}
 
-  NodeChoice run() {
+  FitRequest run() {
+    FitRequest out;
+    out.request.ask = ask_of(s_, part_);
+    out.request.rules = rules_of(view_, s_.job, part_);
     candidates_ = feature_nodes();
-    NodeChoice out;
-    if (!configurations_fit()) {
-      out.detail = detail_;
-      return out;
+    out.fits_configuration = configurations_fit();
+    if (!out.fits_configuration) out.detail = detail_;
+    out.request.nodes = bitmap(candidates_);
+    for (const FeatureTerm& t : s_.features) {
+      if (t.count == 0) continue;
+      out.request.counted.push_back(
+          {with_feature(t.name), t.count, t.tie == FeatureTie::counted_set});
     }
-    for (const std::size_t n : s_.required) {
-      if (std::find(candidates_.begin(), candidates_.end(), n) == candidates_.end()) return out;
-    }
-    if (ask_.max_nodes > 0 && static_cast<std::int64_t>(s_.required.size()) > ask_.max_nodes)
-      return out;
-    if (ask_.most_nodes() < ask_.least_nodes()) return out;
-    const bool counted = std::any_of(s_.features.begin(), s_.features.end(),
-                                     [](const FeatureTerm& t) { return t.count > 0; });
-    if (counted && !take_counted(out)) return out;
-    for (const std::vector<std::size_t>& set : alternatives()) {
-      out = choose(ask_, set);
-      if (out.fits) return out;
-    }
+    // Once brackets have been seen the kinds behind them are told apart as well.
+    bool apart = false;
+    for (CountedKind& kind : out.request.counted) kind.apart = apart = apart || kind.apart;
+    set_kinds(out.request);
     return out;
   }
 
  private:
   const StaticNode& node(std::size_t n) const { return view_.nodes[n]; }
+
+  Bitmap bitmap(const std::vector<std::size_t>& nodes) const {
+    Bitmap out((view_.nodes.size() + 63) / 64, 0);
+    for (const std::size_t n : nodes) set_bit(out, n);
+    return out;
+  }
+
+  Bitmap with_feature(const std::string& name) const {
+    std::vector<std::size_t> set;
+    for (const std::size_t n : candidates_)
+      if (node(n).features.count(name) != 0) set.push_back(n);
+    return bitmap(set);
+  }
 
   /// Nodes of the partition that -x leaves and whose features fit, operators from left to right.
   std::vector<std::size_t> feature_nodes() const {
@@ -188,104 +176,44 @@ class FitTest {
     return nullptr;
   }
 
-  /// [a|b]: nodes all of one kind; otherwise all candidates at once.
-  std::vector<std::vector<std::size_t>> alternatives() const {
-    std::vector<std::string> kinds;
+  /// [a|b]: nodes all of one kind.
+  void set_kinds(NodeRequest& out) const {
     bool inside = false;
     for (const FeatureTerm& t : s_.features) {
       const bool set = t.tie == FeatureTie::one_set;
-      if (set || inside) kinds.push_back(t.name);
+      if (set || inside) out.kinds.push_back(with_feature(t.name));
       inside = set;
     }
-    if (kinds.empty()) return {candidates_};
-    std::vector<std::vector<std::size_t>> out;
-    for (const std::string& kind : kinds) {
-      out.emplace_back();
-      for (const std::size_t n : candidates_)
-        if (node(n).features.count(kind) != 0) out.back().push_back(n);
-    }
-    return out;
-  }
-
-  NodeChoice choose(const JobAsk& ask, const std::vector<std::size_t>& set) const {
-    NodeChoice out;
-    Bitmap map((view_.nodes.size() + 63) / 64, 0);
-    for (const std::size_t n : set) set_bit(map, n);
-    for (const std::uint32_t n : ask.required)
-      if (!test_bit(map, n)) return out;
-    if (static_cast<std::int64_t>(set.size()) < ask.least_nodes()) return out;
-    if (use_ == nullptr) {
-      const auto nodes = nodes_when_idle(select_, rules_, ask, map);
-      out.fits = nodes.has_value();
-      chosen_ = nodes.value_or(std::vector<std::uint32_t>{});
-    } else {
-      out.placement = place_job(select_, rules_, ask, map);
-      out.fits = out.placement.has_value();
-      chosen_.clear();
-      for (const NodePlacement& p : out.placement.value_or(NodePlacements{}))
-        chosen_.push_back(p.node);
-    }
-    out.nodes_n = static_cast<std::int64_t>(chosen_.size());
-    out.fits = out.fits && out.nodes_n <= ask.most_nodes();
-    return out;
-  }
-
-  /// NAME*COUNT: so many nodes of each kind first, which the job then requires. At submission all
-  /// nodes are busy: Slurm stops at the first kind, and knows no more than that it could run.
-  bool take_counted(NodeChoice& out) {
-    std::vector<std::uint32_t> taken;
-    bool apart = false;
-    for (const FeatureTerm& t : s_.features) {
-      if (t.count == 0) continue;
-      apart = apart || t.tie == FeatureTie::counted_set;
-      JobAsk ask = ask_;
-      ask.required.clear();
-      ask.min_nodes = ask.max_nodes = t.count;
-      ask.min_cpus = t.count;
-      if (ask.ntasks_per_node > 0) ask.num_tasks = t.count * ask.ntasks_per_node;
-      std::vector<std::size_t> set;
-      for (const std::size_t n : candidates_) {
-        const bool used = std::find(taken.begin(), taken.end(), n) != taken.end();
-        if (node(n).features.count(t.name) != 0 && !(apart && used)) set.push_back(n);
-      }
-      const NodeChoice kind = choose(ask, set);
-      if (use_ == nullptr) out = kind;
-      if (use_ == nullptr || !kind.fits) return false;
-      taken.insert(taken.end(), chosen_.begin(), chosen_.end());
-    }
-    taken.insert(taken.end(), ask_.required.begin(), ask_.required.end());
-    std::sort(taken.begin(), taken.end());
-    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
-    const auto n = static_cast<std::int64_t>(taken.size());
-    ask_.required = std::move(taken);
-    ask_.min_cpus = std::max(ask_.min_cpus, n);
-    ask_.min_nodes = std::max(ask_.min_nodes, n);
-    return std::max(ask_.min_nodes, ask_.wanted_nodes()) <= ask_.most_nodes();
   }
 
   const ControllerView& view_;
   const Submission& s_;
   const JobDescription& job_;
   const StaticPartition& part_;
-  const std::vector<NodeUse>* use_;
-  const SelectView select_;
-  const SelectRules rules_;
-  JobAsk ask_;
   std::vector<std::size_t> candidates_;
-  mutable std::vector<std::uint32_t> chosen_;
   std::string detail_;
 };
 
 }  // namespace
 
-NodeChoice choose_when_idle(const ControllerView& view, const Submission& s,
-                            const StaticPartition& part) {
-  return FitTest(view, s, part, nullptr).run();
+SelectRules rules_of(const ControllerView& view, const JobDescription& job,
+                     const StaticPartition& part) {
+  SelectRules r = view.select;
+  const PartitionSpec& spec = *part.spec;
+  const auto lln = spec.other.find("LLN");
+  if (lln != spec.other.end() && iequals(lln->second, "YES")) r.least_loaded = true;
+  r.max_cpus_per_node = spec.max_cpus_per_node > 0 ? spec.max_cpus_per_node : -1;
+  r.exclusive = view.linear || spec.oversubscribe == OverSubscribe::exclusive;
+  r.shares_cores = spec.oversubscribe == OverSubscribe::force ||
+                   (spec.oversubscribe == OverSubscribe::yes && job.shared == SharedNodes::ok);
+  r.rows = r.shares_cores ? std::max(spec.oversubscribe_count, 1) : 1;
+  r.partition = static_cast<std::size_t>(&part - view.partitions.data());
+  return r;
 }
 
-NodeChoice choose_now(const ControllerView& view, const Submission& s, const StaticPartition& part,
-                      const std::vector<NodeUse>& use) {
-  return FitTest(view, s, part, &use).run();
+FitRequest fit_request(const ControllerView& view, const Submission& s,
+                       const StaticPartition& part) {
+  return Nodes(view, s, part).run();
 }
 
 }  // namespace fedsim

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/mix.hpp"
+
 namespace fedsim {
 
 /// Cores 0 to 511 of a node, socket after socket. Every function is O(words).
@@ -72,6 +74,18 @@ class CoreSet {
     std::uint64_t all = 0;
     for (std::size_t w = 0; w < words_.size(); ++w) all |= words_[w] & other.words_[w];
     return all != 0;
+  }
+  /// Every core of `other` is in this set.
+  bool contains(const CoreSet& other) const {
+    std::uint64_t outside = 0;
+    for (std::size_t w = 0; w < words_.size(); ++w) outside |= other.words_[w] & ~words_[w];
+    return outside == 0;
+  }
+  /// A number for the set, the same for equal sets.
+  std::uint64_t key() const {
+    std::uint64_t out = 0;
+    for (const std::uint64_t w : words_) out = hash_combine(out, w);
+    return out;
   }
   friend bool operator==(const CoreSet&, const CoreSet&) = default;
 

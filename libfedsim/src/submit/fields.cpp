@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "plan/submission.hpp"
+#include "submit/submission.hpp"
 
 namespace fedsim {
 namespace {
