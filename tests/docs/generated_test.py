@@ -4,7 +4,7 @@
     generated_test.py            exit 1 when a page differs from what would be generated
     generated_test.py --update   writes them (FEDSIM_COMMAND, or the release build)
 
-cli.md holds every --help, timeline.svg the picture of the founding example; pages with a block
+cli.md holds every --help, slurm-conf.md what `fedsim params` knows, timeline.svg the picture of the founding example; pages with a block
 between `<!-- generated: ARGS -->` and `<!-- generated: end -->` hold the output of `fedsim ARGS`.
 """
 import os
@@ -17,6 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("FEDSIM_COMMAND", str(ROOT / "build/release/apps/fedsim"))
 CLI = ROOT / "docs/reference/cli.md"
+PARAMS = ROOT / "docs/reference/slurm-conf.md"
 PICTURE = ROOT / "docs/images/timeline.svg"
 BLOCK = re.compile(r"(<!-- generated: (?!end)(.+?) -->\n).*?(<!-- generated: end -->)", re.S)
 CLI_HEAD = """# Command line
@@ -72,6 +73,8 @@ def picture():
 def wanted(path):
     if path == CLI:
         return cli_page()
+    if path == PARAMS:
+        return fedsim("params", "--format", "markdown")
     if path == PICTURE:
         return picture()
     return BLOCK.sub(lambda m: m[1] + fedsim(*m[2].split()) + m[3], path.read_text())
@@ -81,7 +84,7 @@ def main():
     update = "--update" in sys.argv[1:]
     stale = 0
     blocks = [p for p in sorted((ROOT / "docs").rglob("*.md")) if BLOCK.search(p.read_text())]
-    pages = [CLI, PICTURE, *blocks]
+    pages = [CLI, PARAMS, PICTURE, *blocks]
     for path in pages:
         text = wanted(path)
         if path.exists() and text == path.read_text():
