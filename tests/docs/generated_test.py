@@ -4,8 +4,9 @@
     generated_test.py            exit 1 when a page differs from what would be generated
     generated_test.py --update   writes them (FEDSIM_COMMAND, or the release build)
 
-cli.md holds every --help, slurm-conf.md what `fedsim params` knows, timeline.svg the picture of the founding example; pages with a block
-between `<!-- generated: ARGS -->` and `<!-- generated: end -->` hold the output of `fedsim ARGS`.
+cli.md holds every --help, slurm-conf.md what `fedsim params` knows, timeline.svg the picture of
+the founding example; pages with a block between `<!-- generated: ARGS -->` and
+`<!-- generated: end -->` hold the output of `fedsim ARGS`.
 """
 import os
 import pathlib
