@@ -51,5 +51,6 @@ void add_jobid(CLI::App& root, Context& context);
 void add_explain(CLI::App& root, Context& context);
 void add_verdict(CLI::App& root, Context& context);
 void add_place(CLI::App& root, Context& context);
+void add_mig(CLI::App& root, Context& context);
 
 }  // namespace fedsim::apps

@@ -76,6 +76,7 @@ int run_command(int argc, char** argv) {
   add_jobid(app, context);
   add_verdict(app, context);
   add_place(app, context);
+  add_mig(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -173,6 +173,100 @@ TEST(Sbatch, ARequestIsReadBackFromItsOptions) {
   }
 }
 
+/// Draws requests that sbatch sends, field by field.
+class Requests {
+ public:
+  explicit Requests(std::uint64_t seed) : x_(seed) {}
+
+  ResourceRequest draw() {
+    ResourceRequest r;
+    if (one_in(2)) r.nodes_min = r.nodes_max = number(1, 8);
+    if (one_in(4)) r.nodes_max = r.nodes_min > 0 ? r.nodes_min + number(0, 4) : 0;
+    r.ntasks = r.nodes_max + number(1, 64);
+    if (one_in(3)) r.cpus_per_task = number(1, 8);
+    if (one_in(5)) r.ntasks_per_socket = number(1, 4);
+    if (one_in(5)) r.ntasks_per_core = number(1, 2);
+    if (one_in(6)) r.threads_per_core = number(1, 2);
+    if (one_in(6)) r.sockets_per_node = number(1, 2);
+    if (one_in(6)) r.min_cpus_per_node = number(1, 32);
+    if (one_in(6)) r.tmp_mib = number(0, 100000);
+    memory(r);
+    devices(r);
+    r.exclusive = one_in(5);
+    r.oversubscribe = !r.exclusive && one_in(5);
+    r.contiguous = one_in(6);
+    r.overcommit = one_in(6);
+    r.use_min_nodes = one_in(6);
+    r.spread = one_in(6);
+    r.enforce_binding = one_in(6);
+    if (one_in(6)) r.constraint = one_in(2) ? "ib&big" : "[rack1|rack2]";
+    if (one_in(6)) r.exclude = "n[7-9]";
+    if (one_in(6)) r.distribution = one_in(2) ? "block:cyclic" : "cyclic";
+    if (one_in(6)) r.switches = number(1, 3);
+    if (r.switches > 0 && one_in(2)) r.switch_wait_s = number(1, 5000);
+    return r;
+  }
+
+ private:
+  std::uint64_t next() {
+    x_ ^= x_ << 13;
+    x_ ^= x_ >> 7;
+    x_ ^= x_ << 17;
+    return x_;
+  }
+  bool one_in(std::uint64_t n) { return next() % n == 0; }
+  int number(int low, int high) {
+    return low + static_cast<int>(next() % static_cast<std::uint64_t>(high - low + 1));
+  }
+
+  void memory(ResourceRequest& r) {
+    if (one_in(3)) {
+      r.mem_per_node_mib = number(0, 500000);
+    } else if (one_in(3)) {
+      r.mem_per_cpu_mib = number(1, 8000);
+    }
+  }
+
+  void devices(ResourceRequest& r) {
+    const std::string type = one_in(2) ? "a100" : "";
+    switch (number(0, 5)) {
+      case 1:
+        r.gres_per_node = {{"gpu", type, number(1, 8)}};
+        break;
+      case 2:
+        r.gres_per_job = {{"gpu", type, r.nodes_max + number(1, 64)}};
+        break;
+      case 3:
+        r.gres_per_task = {{"gpu", type, number(1, 2)}};
+        break;
+      case 4:
+        r.gres_per_node = {{"gpu", "a100", 1}, {"gpu", "v100", number(1, 4)}};
+        break;
+      default:
+        return;
+    }
+    if (one_in(3) && r.cpus_per_task == 0) r.cpus_per_gpu = number(1, 8);
+    const bool sizes = r.mem_per_node_mib != kUnset || r.mem_per_cpu_mib != kUnset;
+    if (one_in(3) && !sizes) r.mem_per_gpu_mib = number(1, 80000);
+  }
+
+  std::uint64_t x_;
+};
+
+TEST(Sbatch, TenThousandRequestsAreReadBack) {
+  Requests requests(20261206);
+  int sent = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const ResourceRequest r = requests.draw();
+    const std::vector<std::string> words = sbatch_options(r);
+    const Parsed p = parse(words);
+    ASSERT_EQ(p.out.request, r) << i << ": " << testing::PrintToString(words);
+    ASSERT_EQ(sbatch_options(p.out.request), words) << i;
+    sent += p.out.diagnostics.empty() ? 1 : 0;
+  }
+  EXPECT_GT(sent, 9000) << "most of them are requests that sbatch sends";
+}
+
 TEST(Sbatch, Arrays) {
   const auto tasks = [](const std::string& text) { return parse({"-a", text}).out.array_tasks; };
   using Tasks = std::vector<std::int32_t>;
